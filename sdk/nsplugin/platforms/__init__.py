@@ -1,0 +1,234 @@
+"""The platforms as data: every limit, default, pattern and policy, read from the TOML files beside this module.
+
+Nothing in this distribution branches on a platform's name: code asks ``platform.max_attempts.max`` or calls the policy that
+the TOML names.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import tomli
+
+NAMES = ("nextskin", "cogover")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """Where jobs and schedules stand in a manifest, its key order, and how a module offers its definition."""
+
+    jobs: Literal["mapping", "list"]
+    schedules: Literal["list", "in-job"]
+    fields: tuple[str, ...]
+    attribute: str
+    definer: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class NameLimit:
+    """What a name may look like. ``pattern`` covers the whole string; ``max_length`` counts characters."""
+
+    pattern: str
+    max_length: int
+    source: str
+    case_sensitive: bool = True
+
+    @cached_property
+    def _compiled(self) -> re.Pattern[str]:
+        return re.compile(self.pattern)
+
+    def matches(self, name: str) -> bool:
+        """Whether the whole string matches the pattern (a trailing line feed does not). Length is judged apart."""
+        return self._compiled.fullmatch(name) is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LengthLimit:
+    """A greatest length in characters."""
+
+    max_length: int
+    source: str
+    template: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntegerLimit:
+    """A closed range of integers and the default."""
+
+    min: int
+    max: int
+    default: int
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountLimit:
+    """A greatest number of things."""
+
+    max_count: int
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PayloadLimit:
+    """Size in UTF-8 bytes, the way of counting, and what an absent payload means."""
+
+    max_bytes: int
+    count: Literal["json"]
+    absent: Literal["empty-object", "null"]
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CronPolicy:
+    """Length in characters after normalising, whose time zone counts, and what clock changes, downtime and overlap mean."""
+
+    max_length: int
+    time_zone: Literal["site", "schedule"]
+    clock_change: Literal["defer-once", "every-match"]
+    catch_up: Literal["once", "none"]
+    overlap: Literal["skip", "allow"]
+    source: str
+    time_zone_default: str = ""
+    time_zone_max_length: int = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnqueuePolicy:
+    """The options of ``enqueue``. Delays are integers from 0 to ``delay_max`` in units of ``delay_unit_ms`` milliseconds."""
+
+    method: str
+    delay_field: str
+    delay_unit_ms: int
+    delay_max: int
+    key_field: str
+    key_policy: Literal["code-points", "pattern"]
+    key_max_length: int
+    key_pattern: str
+    key_scope: Literal["unfinished", "stored"]
+    run_at: bool
+    max_per_invocation: int
+    max_unfinished: int
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetryPolicy:
+    """Which failures are retried; wait n is ``min(base * factor**(n-1), cap) * (low + span * random)`` milliseconds."""
+
+    policy: Literal["every-failure", "retryable-only"]
+    base_ms: int
+    factor: int
+    cap_ms: int
+    jitter_low: float
+    jitter_span: float
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retention:
+    """How long finished tasks stay, in days (0: dropped when done), and what disabling does to stored work."""
+
+    succeeded_days: int
+    dead_days: int
+    error_max_length: int
+    on_disable: Literal["keep-tasks", "drop-schedules"]
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Routes:
+    """Whether a plugin has routes, and which methods and ``auth`` values one may name."""
+
+    allowed: bool
+    methods: tuple[str, ...]
+    auth: tuple[str, ...]
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capabilities:
+    """The capabilities that a manifest may name; empty when the platform has no such list."""
+
+    known: tuple[str, ...]
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """The platform's own words for a task and its states."""
+
+    task: str
+    queued: str
+    running: str
+    succeeded: str
+    dead: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Platform:
+    """One platform. Sections that a platform does not limit are ``None``."""
+
+    name: str
+    title: str
+    layout: Layout
+    plugin_id: NameLimit
+    job_name: NameLimit
+    max_attempts: IntegerLimit
+    timeout_ms: IntegerLimit
+    payload: PayloadLimit
+    cron: CronPolicy
+    enqueue: EnqueuePolicy
+    retry: RetryPolicy
+    retention: Retention
+    routes: Routes
+    capabilities: Capabilities
+    words: Words
+    qualified_name: LengthLimit | None = None
+    display_name: LengthLimit | None = None
+    jobs: CountLimit | None = None
+
+
+_SECTIONS: dict[str, type[Any]] = {
+    "layout": Layout,
+    "plugin_id": NameLimit,
+    "job_name": NameLimit,
+    "qualified_name": LengthLimit,
+    "display_name": LengthLimit,
+    "max_attempts": IntegerLimit,
+    "timeout_ms": IntegerLimit,
+    "jobs": CountLimit,
+    "payload": PayloadLimit,
+    "cron": CronPolicy,
+    "enqueue": EnqueuePolicy,
+    "retry": RetryPolicy,
+    "retention": Retention,
+    "routes": Routes,
+    "capabilities": Capabilities,
+    "words": Words,
+}
+
+
+@cache
+def load(name: str) -> Platform:
+    """The platform of that name. Raises ``KeyError`` for a name that is not in :data:`NAMES`."""
+    if name not in NAMES:
+        raise KeyError(name)
+    data = tomli.loads(Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8"))
+    return Platform(**{key: _section(key, value) for key, value in data.items()})
+
+
+def _section(key: str, value: Any) -> Any:
+    if key not in _SECTIONS:
+        return value
+    return _SECTIONS[key](**{name: tuple(item) if isinstance(item, list) else item for name, item in value.items()})
+
+
+def every() -> tuple[Platform, ...]:
+    """All platforms, in the order of :data:`NAMES`."""
+    return tuple(load(name) for name in NAMES)

@@ -1,0 +1,107 @@
+"""What a rule is, what it finds, and the family that runs rules over one subject."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar
+
+from nsplugin.spans import Span, SpanMap, Target
+
+if TYPE_CHECKING:
+    from nsplugin.rules.subject import Subject
+
+Severity = Literal["error", "warning"]
+SubjectT = TypeVar("SubjectT", bound="Subject")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """One fault as a rule sees it: a place in the raw manifest and what to say about it.
+
+    ``start`` and ``end`` (characters, end exclusive) narrow a string value; ``target`` "key" points at the mapping key.
+    """
+
+    pointer: str
+    message: str
+    hint: str | None = None
+    target: Target = "value"
+    start: int | None = None
+    end: int | None = None
+    span: Span | None = None
+    """Set by rules over source facts, which know their place without a pointer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """A finding: what the rule found, with the rule's code, name and severity. Plain data, safe to serialise."""
+
+    code: str
+    name: str
+    severity: Severity
+    pointer: str
+    message: str
+    hint: str | None = None
+    target: Target = "value"
+    start: int | None = None
+    end: int | None = None
+    span: Span | None = None
+
+    def placed(self, spans: SpanMap) -> Problem:
+        """The same problem with its span looked up, unless it has one."""
+        if self.span is not None:
+            return self
+        return replace(self, span=spans.locate(self.pointer, self.target, self.start, self.end))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule(Generic[SubjectT]):
+    """A rule in one place: identity, documentation and the check itself.
+
+    ``bad`` and ``good`` are whole Python plugin sources (NextSkin or Cogover) or, for rules about manifests, manifest texts;
+    a test runs them and expects exactly this rule, and nothing. ``source`` cites the requirement (``spec/nextskin.md D3``).
+    ``platforms`` limits the rule to platforms by name; empty means all.
+    """
+
+    code: str
+    name: str
+    severity: Severity
+    summary: str
+    why: str
+    bad: str
+    good: str
+    source: str
+    check: Callable[[SubjectT], Iterable[Found]]
+    platforms: tuple[str, ...] = ()
+
+    def problem(self, found: Found) -> Problem:
+        """Dress what was found with this rule's identity."""
+        return Problem(
+            code=self.code,
+            name=self.name,
+            severity=self.severity,
+            pointer=found.pointer,
+            message=found.message,
+            hint=found.hint,
+            target=found.target,
+            start=found.start,
+            end=found.end,
+            span=found.span,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Family(Generic[SubjectT]):
+    """An ordered set of rules. The object itself is the registry: no global, no import order."""
+
+    rules: tuple[Rule[SubjectT], ...]
+
+    def check(self, subject: SubjectT) -> list[Problem]:
+        """Run every rule that speaks of the subject's platform; sorted by pointer and code, each problem once."""
+        return sorted(set(self._run(subject)), key=lambda problem: (problem.pointer, problem.code, problem.start or 0))
+
+    def _run(self, subject: SubjectT) -> Iterator[Problem]:
+        name = subject.platform.name
+        for rule in self.rules:
+            if not rule.platforms or name in rule.platforms:
+                yield from map(rule.problem, rule.check(subject))

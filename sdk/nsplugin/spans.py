@@ -49,9 +49,7 @@ class SpanMap:
         self.keys = dict(keys or {})
         self.texts = dict(texts or {})
 
-    def locate(
-        self, pointer: str, target: Target = "value", start: int | None = None, end: int | None = None
-    ) -> Span | None:
+    def locate(self, pointer: str, target: Target = "value", start: int | None = None, end: int | None = None) -> Span | None:
         """The span of a value or key, or of the characters ``start:end`` of a string; else of the nearest ancestor."""
         if start is not None and target == "value":
             inside = self._inside(pointer, start, start + 1 if end is None else end)

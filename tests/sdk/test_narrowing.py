@@ -1,0 +1,115 @@
+"""Issue "diff OLD NEW": a payload schema that got narrower is found, and never missed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from nsplugin.narrowing import narrowings
+
+OBJECT = {"type": "object", "properties": {"key": {"type": "string"}}, "required": ["key"]}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (OBJECT, OBJECT),
+        (OBJECT, None),
+        (OBJECT, {"type": "object"}),
+        ({"type": "integer"}, {"type": "number"}),
+        ({"enum": ["a"]}, {"enum": ["a", "b"]}),
+        ({"const": 1}, {"enum": [1, 2]}),
+        ({"type": "string"}, {"anyOf": [{"type": "string"}, {"type": "null"}]}),
+        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, {"type": ["string", "null", "boolean"]}),
+        ({"type": "string", "minLength": 3}, {"type": "string", "minLength": 1}),
+        ({"$ref": "#/$defs/A", "$defs": {"A": OBJECT}}, OBJECT),
+    ],
+)
+def test_wider_or_equal_says_nothing(old: Any, new: Any) -> None:
+    assert narrowings(old, new) == ()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        (None, {"type": "object"}, "/type: no longer takes null, boolean, array, number and string"),
+        (OBJECT, {**OBJECT, "required": ["key", "at"]}, '/required: requires "at" now'),
+        (
+            {"type": "object"},
+            {"type": "object", "additionalProperties": False},
+            "/additionalProperties: refuses further properties now",
+        ),
+        ({"type": "number"}, {"type": "integer"}, "/type: takes whole numbers only now"),
+        ({"type": "string"}, {"type": "string", "minLength": 1}, "/minLength: minLength is 1 now, had none before"),
+        ({"type": "string", "maxLength": 9}, {"type": "string", "maxLength": 8}, "/maxLength: maxLength is 8 now, was 9"),
+        ({"enum": ["a", "b"]}, {"enum": ["a"]}, '/enum: no longer takes "b"'),
+        ({"type": "string"}, {"type": "string", "pattern": "x"}, "/pattern: pattern is new or changed (not certain)"),
+        ({"const": True}, {"const": 1}, "/const: no longer takes true"),
+        (OBJECT, False, ": takes nothing any more"),
+        (
+            {"anyOf": [{"type": "string"}, {"type": "null"}]},
+            {"type": "string"},
+            "/type: no longer takes null",
+        ),
+        (OBJECT, {"$ref": "https://example.com/x"}, ": has a $ref that could not be followed (not certain)"),
+    ],
+)
+def test_narrower_says_where_and_how(old: Any, new: Any, expected: str) -> None:
+    found = [f"{item.pointer}: {item.message}{'' if item.certain else ' (not certain)'}" for item in narrowings(old, new)]
+    assert found == [expected]
+
+
+def test_recursive_schemas_end() -> None:
+    tree = {"type": "object", "properties": {"next": {"$ref": "#"}}}
+    assert narrowings(tree, tree) == ()
+    assert narrowings(tree, {**tree, "required": ["next"]})
+
+
+LEAVES = st.sampled_from(
+    [
+        True,
+        {"type": "string"},
+        {"type": "integer"},
+        {"type": "number", "minimum": 2},
+        {"type": "string", "minLength": 2},
+        {"enum": ["a", 1, None]},
+        {"const": "a"},
+        {"type": "null"},
+        {"type": ["string", "null"]},
+        {"type": "string", "pattern": "^a"},
+    ]
+)
+SCHEMAS = st.recursive(
+    LEAVES,
+    lambda inner: st.one_of(
+        st.lists(inner, min_size=1, max_size=3).map(lambda branches: {"anyOf": branches}),
+        inner.map(lambda items: {"type": "array", "items": items}),
+        st.fixed_dictionaries(
+            {"type": st.just("object"), "properties": st.dictionaries(st.sampled_from("ab"), inner, max_size=2)},
+            optional={
+                "required": st.sampled_from([["a"], ["b"], ["a", "b"]]),
+                "additionalProperties": st.one_of(st.booleans(), inner),
+            },
+        ),
+    ),
+    max_leaves=6,
+)
+VALUES = st.recursive(
+    st.sampled_from([None, True, 1, 3, 2.5, "", "a", "ab"]),
+    lambda inner: st.one_of(st.lists(inner, max_size=2), st.dictionaries(st.sampled_from("abc"), inner, max_size=3)),
+    max_leaves=4,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(SCHEMAS, SCHEMAS, st.lists(VALUES, min_size=1, max_size=8))
+def test_silence_means_that_nothing_is_refused(old: Any, new: Any, values: list[Any]) -> None:
+    if narrowings(old, new):
+        return
+    before, after = Draft202012Validator(old), Draft202012Validator(new)
+    for value in values:
+        assert after.is_valid(value) or not before.is_valid(value)

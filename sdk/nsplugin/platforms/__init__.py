@@ -7,9 +7,11 @@ the TOML names.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
 
 import tomli
@@ -30,10 +32,11 @@ class Layout:
 
 @dataclass(frozen=True, kw_only=True)
 class NameLimit:
-    """What a name may look like. ``pattern`` covers the whole string; ``max_length`` counts characters."""
+    """What a name may look like: ``pattern`` covers all of it, ``max_length`` counts characters, ``form`` says it in words."""
 
     pattern: str
     max_length: int
+    form: str
     source: str
     case_sensitive: bool = True
 
@@ -92,9 +95,10 @@ class CronPolicy:
     clock_change: Literal["defer-once", "every-match"]
     catch_up: Literal["once", "none"]
     overlap: Literal["skip", "allow"]
+    time_zone_max_length: int
+    fixed_offsets: bool
     source: str
     time_zone_default: str = ""
-    time_zone_max_length: int = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,6 +155,16 @@ class Routes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HandlerParameters:
+    """What handlers are called with, by name; ``whole`` is the one that, alone, takes them all (empty: none does)."""
+
+    job: tuple[str, ...]
+    route: tuple[str, ...]
+    whole: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Capabilities:
     """The capabilities that a manifest may name; empty when the platform has no such list."""
 
@@ -187,11 +201,21 @@ class Platform:
     retry: RetryPolicy
     retention: Retention
     routes: Routes
+    handlers: HandlerParameters
     capabilities: Capabilities
     words: Words
+    key_hints: Mapping[str, Mapping[str, str]] = field(hash=False)
+    """What to do about a key that has no place, by place (``manifest``, ``job``, ``schedule``, ``route``) and key."""
+    key_synonyms: Mapping[str, Mapping[str, str]] = field(hash=False)
+    """The right key for what authors may write in its stead, by place."""
     qualified_name: LengthLimit | None = None
     display_name: LengthLimit | None = None
     jobs: CountLimit | None = None
+    automation: CountLimit | None = None
+    run_id: NameLimit | None = None
+
+    def __reduce__(self) -> tuple[Callable[[str], Platform], tuple[str]]:
+        return load, (self.name,)
 
 
 _SECTIONS: dict[str, type[Any]] = {
@@ -209,8 +233,11 @@ _SECTIONS: dict[str, type[Any]] = {
     "retry": RetryPolicy,
     "retention": Retention,
     "routes": Routes,
+    "handlers": HandlerParameters,
     "capabilities": Capabilities,
     "words": Words,
+    "automation": CountLimit,
+    "run_id": NameLimit,
 }
 
 
@@ -224,6 +251,8 @@ def load(name: str) -> Platform:
 
 
 def _section(key: str, value: Any) -> Any:
+    if key in ("key_hints", "key_synonyms"):
+        return MappingProxyType({place: MappingProxyType(words) for place, words in value.items()})
     if key not in _SECTIONS:
         return value
     return _SECTIONS[key](**{name: tuple(item) if isinstance(item, list) else item for name, item in value.items()})

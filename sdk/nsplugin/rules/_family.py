@@ -30,6 +30,8 @@ class Found:
     end: int | None = None
     span: Span | None = None
     """Set by rules over source facts, which know their place without a pointer."""
+    path: str | None = None
+    """The file of ``span``, when that is not the file of the definition (a helper that a handler's context reaches)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +48,7 @@ class Problem:
     start: int | None = None
     end: int | None = None
     span: Span | None = None
+    path: str | None = None
 
     def placed(self, spans: SpanMap) -> Problem:
         """The same problem with its span looked up, unless it has one."""
@@ -87,6 +90,7 @@ class Rule(Generic[SubjectT]):
             start=found.start,
             end=found.end,
             span=found.span,
+            path=found.path,
         )
 
 

@@ -1,0 +1,50 @@
+"""What a static reader makes of a source file, whatever the language."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from nsplugin.handlers import Handler
+from nsplugin.rules._family import Found
+from nsplugin.spans import Span, SpanMap
+from nsplugin_cli.facts import Facts, Ignore
+
+Resolve = Callable[[str, str], "tuple[str, bytes] | None"]
+"""``resolve(path of the importing file, module as written)`` gives path and bytes of that module's file, or ``None`` when it is
+not one of the repository's. Python modules come with their leading dots (``.jobs``), TypeScript's as in the import (``./jobs``)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceDefinition:
+    """A plugin (NextSkin) or a list of jobs (Cogover) as its source shows it.
+
+    ``platform`` by name. ``attribute``: the module attribute or export that holds it, ``None`` when it is held by none.
+    ``raw``: the raw manifest in the manifest's own key names, before defaults, with ``UNKNOWN`` for what was not evaluated.
+    ``spans``: where each pointer of ``raw`` stands in this file. ``handlers``: by the pointer of the job or route.
+    ``call``: the whole defining call, or list. Jobs that no list of the file holds come together as one more definition without an
+    attribute, whose list ends in ``UNKNOWN``.
+    """
+
+    platform: str
+    attribute: str | None
+    raw: Mapping[Any, Any]
+    spans: SpanMap = field(repr=False)
+    handlers: Mapping[str, Handler]
+    path: str
+    call: Span
+    facts: Facts = field(default_factory=Facts, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceFile:
+    """One file, read. ``unreadable`` is the one finding (NSP003) of a file that does not parse; it then has no definitions.
+
+    ``ignores``: the comments that silence findings, whether or not the file defines anything.
+    """
+
+    path: str
+    definitions: tuple[SourceDefinition, ...] = ()
+    unreadable: Found | None = None
+    ignores: tuple[Ignore, ...] = ()

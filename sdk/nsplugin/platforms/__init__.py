@@ -165,6 +165,27 @@ class HandlerParameters:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ContextFields:
+    """What ``ctx`` holds, which capability a field needs (field → capability), and which family of errors its calls raise."""
+
+    fields: tuple[str, ...]
+    needs: Mapping[str, str] = field(hash=False)
+    errors: Literal["call", "api"]
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StorageLimits:
+    """What a plugin may keep: characters of a key, UTF-8 bytes of a value's JSON, and milliseconds of life and lease."""
+
+    key_max_length: int
+    value_max_bytes: int
+    ttl_max_ms: int
+    lease_max_ms: int
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Capabilities:
     """The capabilities that a manifest may name; empty when the platform has no such list."""
 
@@ -202,6 +223,8 @@ class Platform:
     retention: Retention
     routes: Routes
     handlers: HandlerParameters
+    context: ContextFields
+    storage: StorageLimits
     capabilities: Capabilities
     words: Words
     key_hints: Mapping[str, Mapping[str, str]] = field(hash=False)
@@ -234,6 +257,8 @@ _SECTIONS: dict[str, type[Any]] = {
     "retention": Retention,
     "routes": Routes,
     "handlers": HandlerParameters,
+    "context": ContextFields,
+    "storage": StorageLimits,
     "capabilities": Capabilities,
     "words": Words,
     "automation": CountLimit,

@@ -1,0 +1,309 @@
+"""Reads TypeScript and JavaScript plugins without running them: the platforms' own ``definePlugin`` and ``defineJob``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from tree_sitter import Node
+
+from nsplugin import platforms
+from nsplugin.handlers import Handler
+from nsplugin.platforms import Platform
+from nsplugin.pointers import UNKNOWN, join
+from nsplugin.spans import Position, SpanMap
+from nsplugin_cli.source.definition import Resolve, SourceDefinition, SourceFile
+from nsplugin_cli.source.typescript_facts import facts_of
+from nsplugin_cli.source.typescript_module import Imported, Module
+from nsplugin_cli.source.typescript_text import Unreadable, decode, ignores, syntax_fault
+from nsplugin_cli.source.typescript_values import (
+    CallValue,
+    Entry,
+    Evaluator,
+    FunctionValue,
+    Located,
+    Mapping,
+    pieces,
+    undefined,
+)
+
+_OWN_HANDLER: Final = "handler"
+
+
+def read_typescript(data: bytes, path: str, resolve: Resolve | None = None) -> SourceFile:
+    """The definitions of one file. ``resolve`` finds the modules of the same repository; without it, imports are unknown.
+
+    Never raises on bad input: a file that is no text, is too large or does not parse has one finding (NSP003) and nothing else.
+    """
+    try:
+        text = decode(data)
+    except Unreadable as unreadable:
+        return SourceFile(path=path, unreadable=unreadable.fault)
+    module = Module(text, path)
+    fault = syntax_fault(module)
+    if fault is not None:
+        return SourceFile(path=path, unreadable=fault, ignores=ignores(module))
+    definitions = tuple(_Reader(module, resolve).definitions()) if _may_define(text) else ()
+    return SourceFile(path=path, definitions=definitions, ignores=ignores(module))
+
+
+def _may_define(data: bytes) -> bool:
+    return any(name.encode() in data for name in _definers())
+
+
+def _definers() -> dict[str, Platform]:
+    """The definers' names in TypeScript: ``define_plugin`` is ``definePlugin`` there."""
+    return {_camel(platform.layout.definer): platform for platform in platforms.every()}
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+@dataclass(slots=True)
+class Shaped:
+    """A definition in the making: raw values, their spans, handlers and the functions behind them."""
+
+    spans: SpanMap = field(default_factory=SpanMap)
+    handlers: dict[str, Handler] = field(default_factory=dict)
+    functions: dict[str, FunctionValue] = field(default_factory=dict)
+
+
+class _Reader:
+    def __init__(self, module: Module, resolve: Resolve | None) -> None:
+        self.module = module
+        self.repository = resolve
+        self.modules: dict[str, Module] = {module.path: module}
+        self.definers = _definers()
+        self.evaluator = Evaluator(self.resolve, self.definer)
+
+    def resolve(self, source: str, path: str) -> Module | None:
+        """The module of the repository that an import names; each file is parsed once, at most 50 of them."""
+        if self.repository is None or not source.startswith("."):
+            return None
+        found = self.repository(path, source)
+        if found is None:
+            return None
+        name, data = found
+        if name not in self.modules:
+            if len(self.modules) > 50:
+                return None
+            try:
+                self.modules[name] = Module(decode(data), name)
+            except Unreadable:
+                return None
+        return self.modules[name]
+
+    def definer(self, module: Module, call: Node) -> str | None:
+        """The definer that a call names, under whatever name it was imported."""
+        function = call.child_by_field_name("function")
+        if function is None:
+            return None
+        if function.type == "identifier":
+            return self._imported_definer(module, module.names.bound.get(module.text(function)), None)
+        if function.type == "member_expression":
+            target, name = function.child_by_field_name("object"), function.child_by_field_name("property")
+            if target is not None and name is not None and target.type == "identifier":
+                return self._imported_definer(module, module.names.bound.get(module.text(target)), module.text(name))
+        return None
+
+    def _imported_definer(self, module: Module, bound: Any, member: str | None) -> str | None:
+        if not isinstance(bound, Imported):
+            return None
+        if bound.source.startswith("."):
+            return self._through_own_module(module, bound, member)
+        name = bound.name if member is None else member if bound.name in ("*", "default") else None
+        return name if name in self.definers else None
+
+    def _through_own_module(self, module: Module, bound: Imported, member: str | None) -> str | None:
+        """A definer that a module of the repository passes on: ``export { defineJob } from "@cogover/sdk"``."""
+        target = self.resolve(bound.source, module.path)
+        name = bound.name if member is None else member
+        exported = target.names.exported.get(name) if target is not None else None
+        if isinstance(exported, str) and target is not None:
+            exported = target.names.bound.get(exported)  # type: ignore[assignment]
+        if isinstance(exported, Imported) and not exported.source.startswith(".") and exported.name in self.definers:
+            return exported.name
+        return None
+
+    def definitions(self) -> Iterator[SourceDefinition]:
+        """What the file defines: whole plugins, lists of jobs, and the jobs that no list of the file holds."""
+        calls = [(call, name) for call in self.module.calls if (name := self.definer(self.module, call)) is not None]
+        for call, name in calls:
+            if self.definers[name].layout.jobs == "mapping":
+                yield self._plugin(call, self.definers[name])
+        for name, platform in self.definers.items():
+            if platform.layout.jobs == "list":
+                yield from self._job_lists([call for call, definer in calls if definer == name], platform)
+
+    def _plugin(self, call: Node, platform: Platform) -> SourceDefinition:
+        shaped = Shaped()
+        arguments = _arguments(call)
+        located = self.evaluator.evaluate(self.module, arguments[0]) if arguments else Located(Mapping(), call, self.module)
+        raw = self._flatten(located, "", shaped)
+        if not isinstance(raw, dict):
+            raw = {UNKNOWN: UNKNOWN} if raw is UNKNOWN else {}
+        for section in ("jobs", "routes"):
+            self._own_handlers(located, section, shaped)
+        return self._definition(platform, self._attribute(call), raw, shaped, call)
+
+    def _own_handlers(self, located: Located, section: str, shaped: Shaped) -> None:
+        """Handlers that stand inside the entries of a section, as in the platform's own examples."""
+        entries = located.value.get(section) if isinstance(located.value, Mapping) else None
+        for name, entry in entries.item.value.items() if entries and isinstance(entries.item.value, Mapping) else ():
+            if name is not UNKNOWN and isinstance(entry.item.value, Mapping):
+                self._handler(entry.item.value.get(_OWN_HANDLER), entry.item.value, join("", section, name), shaped)
+
+    def _handler(self, entry: Entry | None, around: Mapping, pointer: str, shaped: Shaped) -> None:
+        if entry is None:
+            if UNKNOWN not in around:
+                shaped.handlers[pointer] = Handler(described="nothing", callable=False, missing=True)
+            return
+        self._handler_value(entry.item, pointer, shaped)
+
+    def _handler_value(self, item: Located, pointer: str, shaped: Shaped) -> None:
+        if isinstance(item.value, FunctionValue):
+            shaped.functions[pointer] = item.value
+            shaped.handlers[pointer] = Handler(described="a function", callable=True)
+        elif item.value is not UNKNOWN and not isinstance(item.value, CallValue):
+            shaped.handlers[pointer] = Handler(described=_described(item), callable=False)
+
+    def _job_lists(self, calls: list[Node], platform: Platform) -> Iterator[SourceDefinition]:
+        held: set[int] = set()
+        attribute = platform.layout.attribute
+        listed = self.evaluator.export(self.module, attribute) if attribute in self.module.names.exported else None
+        if listed is not None and isinstance(listed.value, list) and self._holds_jobs(listed, platform):
+            shaped = Shaped()
+            raw = {"jobs": [self._listed(item, join("/jobs", at), shaped, held) for at, item in enumerate(listed.value)]}
+            node = listed.node if listed.module is self.module else self.module.root
+            shaped.spans.values[""] = shaped.spans.values["/jobs"] = self.module.span(node)
+            yield self._definition(platform, attribute, raw, shaped, node)
+        loose = [call for call in calls if call.id not in held]
+        if loose:
+            shaped = Shaped()
+            items = [self._job(call, join("/jobs", at), shaped) for at, call in enumerate(loose)]
+            shaped.spans.values[""] = shaped.spans.values["/jobs"] = self.module.span(loose[0])
+            yield self._definition(platform, None, {"jobs": [*items, UNKNOWN]}, shaped, loose[0])
+
+    def _holds_jobs(self, listed: Located, platform: Platform) -> bool:
+        """Whether an exported array of that name is a list of jobs at all, and not something else called so."""
+        definer = _camel(platform.layout.definer)
+        return any(isinstance(item.value, CallValue) and item.value.definer == definer for item in listed.value)
+
+    def _listed(self, item: Located, pointer: str, shaped: Shaped, held: set[int]) -> Any:
+        if not isinstance(item.value, CallValue):
+            return self._flatten(item, pointer, shaped)
+        if item.module is self.module:
+            held.add(item.node.id)
+            return self._job(item.node, pointer, shaped)
+        # judged in its own file; here only its key counts (spec/cogover.md D3, D9)
+        own = Shaped()
+        arguments = _arguments(item.node)
+        config = self.evaluator.evaluate(item.module, arguments[0]) if arguments else item
+        raw = self._flatten(config, "", own)
+        return {"key": raw["key"], UNKNOWN: UNKNOWN} if isinstance(raw, dict) and "key" in raw else UNKNOWN
+
+    def _job(self, call: Node, pointer: str, shaped: Shaped) -> Any:
+        arguments = _arguments(call)
+        shaped.spans.values[pointer] = self.module.span(call)
+        if not arguments:
+            return {}
+        if len(arguments) > 1:
+            self._handler_value(self.evaluator.evaluate(self.module, arguments[1]), pointer, shaped)
+        elif arguments[0].type != "spread_element":
+            shaped.handlers[pointer] = Handler(described="nothing", callable=False, missing=True)
+        return self._flatten(self.evaluator.evaluate(self.module, arguments[0]), pointer, shaped)
+
+    def _attribute(self, call: Node) -> str | None:
+        """The export, or else the name, that holds a call's result."""
+        for name, exported in self.module.names.exported.items():
+            value = self.module.names.bound.get(exported) if isinstance(exported, str) else exported
+            if isinstance(value, Node) and value.start_byte <= call.start_byte and call.end_byte <= value.end_byte:
+                return name
+        return None
+
+    def _definition(
+        self, platform: Platform, attribute: str | None, raw: dict[Any, Any], shaped: Shaped, node: Node
+    ) -> SourceDefinition:
+        return SourceDefinition(
+            platform=platform.name,
+            attribute=attribute,
+            raw=raw,
+            spans=shaped.spans,
+            handlers=shaped.handlers,
+            path=self.module.path,
+            call=self.module.span(node),
+            facts=facts_of(self.module, shaped.functions, platform, self.evaluator),
+        )
+
+    def _flatten(self, located: Located, pointer: str, shaped: Shaped) -> Any:
+        """The plain value, with its spans noted by pointer. Functions inside the data are not known as values."""
+        value = located.value
+        self._note(located, pointer, shaped)
+        if isinstance(value, Mapping):
+            return dict(self._flat_entries(value, pointer, shaped))
+        if isinstance(value, list):
+            return [self._flatten(item, join(pointer, at), shaped) for at, item in enumerate(value)]
+        return UNKNOWN if isinstance(value, (FunctionValue, CallValue)) or undefined(value) else value
+
+    def _flat_entries(self, value: Mapping, pointer: str, shaped: Shaped) -> Iterator[tuple[Any, Any]]:
+        for name, entry in value.items():
+            if name is UNKNOWN:
+                yield UNKNOWN, UNKNOWN
+                continue
+            if name == _OWN_HANDLER and pointer.count("/") == 2 and pointer.startswith(("/jobs/", "/routes/")):
+                continue
+            inner = join(pointer, name)
+            if entry.key is not None and entry.item.module is self.module:
+                shaped.spans.keys[inner] = self.module.span(entry.key)
+            yield name, self._flatten(entry.item, inner, shaped)
+
+    def _note(self, located: Located, pointer: str, shaped: Shaped) -> None:
+        if located.module is not self.module:
+            return
+        node = located.node
+        shaped.spans.values[pointer] = self.module.span(node)
+        if isinstance(located.value, str) and node.type in ("string", "template_string"):
+            shaped.spans.texts[pointer] = lambda: _characters(self.module, node)
+
+
+def _arguments(call: Node) -> list[Node]:
+    arguments = call.child_by_field_name("arguments")
+    return [child for child in arguments.named_children if child.type != "comment"] if arguments is not None else []
+
+
+def _characters(module: Module, node: Node) -> list[Position]:
+    """The position of each character of a string literal, and of its end; empty where text came in by substitution."""
+    if any(child.type == "template_substitution" for child in node.named_children):
+        return []
+    places: list[Position] = []
+    for text, start, end in pieces(module, node):
+        here = module.position(start)
+        if end - start == len(text):
+            places.extend(Position(here.line, here.column + at) for at in range(len(text)))
+        else:
+            places.extend(_stepped(module, text, start, end))
+    return [*places, module.position(node.end_byte - 1)]
+
+
+def _stepped(module: Module, text: str, start: int, end: int) -> Iterator[Position]:
+    """Positions in a part whose characters and bytes do not go one to one: an escape, or text beyond ASCII."""
+    if len(text) <= 1 or module.data[start : start + 1] == b"\\":
+        yield from (module.position(start) for _ in text)
+        return
+    for character in text:
+        yield module.position(start)
+        start += len(character.encode("utf-8", "surrogatepass"))
+
+
+def _described(item: Located) -> str:
+    value = item.value
+    if isinstance(value, str):
+        return f'the string "{value[:40]}"'
+    if isinstance(value, (Mapping, list)):
+        return "an object" if isinstance(value, Mapping) else "an array"
+    if value is None or undefined(value):
+        return "null" if value is None else "undefined"
+    return f"the {'boolean' if isinstance(value, bool) else 'number'} {str(value).lower()}"

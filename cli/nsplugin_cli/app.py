@@ -1,0 +1,114 @@
+"""The click group: commands load only when they are called, every way of ending has its exit code (spec/cli.md)."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any, Final
+
+import click
+
+from nsplugin_cli import __version__, terminal
+from nsplugin_cli.diagnostic import WrongCall
+
+COMMANDS: Final = {
+    "init": "Make a working plugin repository.",
+    "build": "Run the plugin's definition, judge it and write its manifest.",
+    "check": "Judge manifests before installation; show when schedules fire.",
+    "next": "Say a schedule in words and list its next fire times.",
+    "explain": "Explain a rule: what it finds, why, a bad and a good example.",
+    "rules": "List all rules.",
+    "schema": "Print a published JSON Schema.",
+}
+WRONG_CALL, BUG, INTERRUPTED, PIPE_CLOSED = 2, 3, 130, 141
+ISSUES: Final = "https://github.com/nsplugin/nsplugin/issues"
+
+
+class PipeClosed(Exception):
+    """Whoever read our output has gone."""
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands' names and one-line helps, and imports a command when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"nsplugin_cli.commands.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            raise click.UsageError(f"there is no command {args[0]!r}{_did_you_mean(args[0])}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:  # before click's own handling, which exits with 1
+            raise PipeClosed from error
+
+
+def _did_you_mean(name: str) -> str:
+    from nsplugin.nearest import closest
+
+    meant = closest(name, COMMANDS)
+    return f"; did you mean {meant!r}?" if meant else f"; the commands are {', '.join(COMMANDS)}"
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, message="nsplugin %(version)s")
+@click.option("--debug", is_flag=True, help="Show the traceback when nsplugin itself fails.")
+def cli(debug: bool) -> None:
+    """Write, build and check plugins that declare background work and cron.
+
+    Exit codes: 0 fine, 1 findings, 2 wrong call or configuration, 3 a bug in nsplugin.
+    """
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line and return its exit code. Never raises but for ``KeyboardInterrupt``."""
+    terminal.prepare()
+    try:
+        code = cli.main(list(arguments), prog_name="nsplugin", standalone_mode=False)
+        sys.stdout.flush()
+        return int(code or 0)
+    except (click.Abort, KeyboardInterrupt):
+        return INTERRUPTED
+    except click.ClickException as error:
+        error.show()
+        return WRONG_CALL
+    except WrongCall as error:
+        terminal.say(f"Error: {error}")
+        return WRONG_CALL
+    except (PipeClosed, BrokenPipeError):
+        return _pipe_closed()
+    except Exception as error:
+        return _bug(error, debug="--debug" in arguments or bool(os.environ.get("NSPLUGIN_DEBUG")))
+
+
+def _pipe_closed() -> int:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter complains at exit
+    return PIPE_CLOSED
+
+
+def _bug(error: Exception, *, debug: bool) -> int:
+    import traceback
+
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    terminal.say(f"nsplugin itself failed: {type(error).__name__}: {error}\n  at {frame.filename}:{frame.lineno}")
+    terminal.say(f"This is a bug in nsplugin {__version__}, not in your plugin. Please report it at {ISSUES}")
+    if debug:
+        terminal.say("".join(traceback.format_exception(error)))
+    else:
+        terminal.say("with the output of the same command and --debug.")
+    return BUG

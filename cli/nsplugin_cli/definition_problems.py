@@ -1,0 +1,51 @@
+"""From the findings on a definition that was run to the source lines of the calls that made it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from nsplugin.definition.call_site import CallSite
+from nsplugin.rules._family import Problem
+from nsplugin.spans import SpanMap
+from nsplugin_cli import sources
+from nsplugin_cli.source.discover import Target
+from nsplugin_cli.source.python import spans_of_call
+
+
+def problems(detail: Mapping[str, Any], target: Target) -> Iterator[tuple[Path, Problem]]:
+    """Each finding of the child's report with its file and, where a definer's call shows it, its span."""
+    calls = {pointer: _site(site) for pointer, site in detail.get("calls", {}).items()}
+    for values in detail.get("problems", ()):
+        yield _placed(Problem(**values), calls, target)
+    for other in detail.get("others", ()):
+        own = {} if other["call"] is None else {"": _site(other["call"])}
+        for values in other["problems"]:
+            yield _placed(Problem(**values), own, target)
+
+
+def _site(values: list[Any]) -> CallSite:
+    path, line, column, end_line, end_column = values
+    return CallSite(path=path, line=line, column=column, end_line=end_line, end_column=end_column)
+
+
+def _placed(problem: Problem, calls: Mapping[str, CallSite], target: Target) -> tuple[Path, Problem]:
+    """In the innermost call that shows the pointer itself, else in the nearest call around it."""
+    around = sorted((base for base in calls if _within(problem.pointer, base)), key=len, reverse=True)
+    maps = [(base, spans_of_call(sources.read(Path(calls[base].path)), calls[base])) for base in around]
+    exact = [(base, spans) for base, spans in maps if _shows(spans, problem, base)]
+    for base, spans in [*exact, *maps][:1]:
+        span = replace(problem, pointer=problem.pointer[len(base) :]).placed(spans).span
+        return Path(calls[base].path), replace(problem, span=span)
+    return target.place, problem
+
+
+def _within(pointer: str, base: str) -> bool:
+    return pointer == base or pointer.startswith(base + "/")
+
+
+def _shows(spans: SpanMap, problem: Problem, base: str) -> bool:
+    known: Iterable[str] = spans.keys if problem.target == "key" else spans.values
+    return problem.pointer[len(base) :] in known

@@ -1,0 +1,93 @@
+"""Where manifests go, and writing them so that nobody ever sees half of one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from nsplugin_cli.diagnostic import WrongCall
+from nsplugin_cli.source.discover import Target
+
+if TYPE_CHECKING:
+    from nsplugin.rules._family import Problem
+
+Mode = Literal["write", "check", "stdout"]
+SUFFIX = ".manifest.json"
+FOLDER = "dist"
+
+
+def mode(*, check: bool, stdout: bool, form: str) -> Mode:
+    """What to do with manifests. Raises :class:`WrongCall` for options that exclude each other."""
+    if check and stdout:
+        raise WrongCall("--check and --stdout exclude each other: the one compares the manifest, the other prints it")
+    if stdout and form != "text":
+        raise WrongCall(f"--stdout prints the manifest alone: leave out --format {form}, or write the manifest with --out")
+    return "check" if check else "stdout" if stdout else "write"
+
+
+def destinations(targets: Sequence[Target], out: Path | None, how: Mode) -> list[Path]:
+    """The manifest's path for each target. Raises :class:`WrongCall` when two plugins would share one."""
+    if how == "stdout" and len(targets) > 1:
+        raise WrongCall(f"--stdout prints one manifest, and there are {len(targets)} plugins: name one of them")
+    paths = [_destination(target, out) for target in targets]
+    taken: dict[Path, Target] = {}
+    for path, target in zip(paths, targets, strict=True):
+        other = taken.setdefault(path.resolve(), target)
+        if other is not target:
+            names = f"{other.place} and {target.place}"
+            raise WrongCall(f"{names} would both write {path}: give --out a folder, or each its own `out` in its nsplugin.toml")
+    return paths
+
+
+def _destination(target: Target, out: Path | None) -> Path:
+    name = target.stem + SUFFIX
+    if out is not None:
+        return out / name if _is_folder(out, str(out)) else out
+    text = target.project.get("out") or FOLDER
+    path = target.project.folder / text
+    return path / name if _is_folder(path, text) else path
+
+
+def _is_folder(path: Path, text: str) -> bool:
+    return path.is_dir() or text.endswith("/") or path.suffix != ".json"
+
+
+def read(path: Path) -> bytes | None:
+    """What lies at a path, ``None`` when there is no such file. Raises :class:`WrongCall` when it cannot be read."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise WrongCall(f"cannot read {path}: {error.strerror}") from error
+
+
+def write(path: Path, data: bytes) -> bool:
+    """Put the bytes at the path in one step, whoever else writes it; whether that changed anything."""
+    if read(path) == data:
+        return False
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            temporary.write_bytes(data)
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        raise WrongCall(f"cannot write {path}: {error.strerror}") from error
+    return True
+
+
+def stale(path: Path, data: bytes) -> Problem | None:
+    """The finding that a manifest on disk is missing or not what build would write; ``None`` when it is."""
+    found = read(path)
+    if found == data:
+        return None
+    from nsplugin.rules._family import Found
+    from nsplugin.rules.identity import problem
+
+    message = "it does not exist" if found is None else "it is not what build writes from the source as it is now"
+    return problem("NSP603", Found(pointer="", message=message, hint="run nsplugin build"))

@@ -1,0 +1,127 @@
+"""From how importing an entry went to the findings NSP002-005, at the author's own lines."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from nsplugin.rules._family import Found, Problem
+from nsplugin.rules.identity import problem as finding
+from nsplugin.spans import Span
+from nsplugin_cli import sources
+from nsplugin_cli.source.discover import Target
+from nsplugin_cli.source.load import Outcome
+
+FIRST_LINE = Span(1, 1, 1, 2)
+MAX_MESSAGE = 300
+NAMED_CALLS = 5
+
+
+def problem(outcome: Outcome, target: Target, seconds: float) -> tuple[Path, Problem] | None:
+    """The finding that says why there is no definition, and the file it stands in; ``None`` when there is one."""
+    explain = _EXPLAIN.get(outcome.kind)
+    return explain and explain(outcome, target, seconds)
+
+
+def _raised(outcome: Outcome, target: Target, seconds: float) -> tuple[Path, Problem]:
+    detail = outcome.detail
+    missing = detail["missing"]
+    if target.file is None and missing and (target.module == missing or target.module.startswith(missing + ".")):
+        return _not_found(target)
+    path, span = _raised_at(detail, target)
+    text = _short(detail["message"])
+    message = f"{detail['exception']}: {text}" if text else f"the entry raised {detail['exception']}"
+    hint = _install(missing, target) if missing else _calls(detail["frames"], target)
+    return path, finding("NSP003", Found(pointer="", message=message, hint=hint, span=span))
+
+
+def _not_found(target: Target) -> tuple[Path, Problem]:
+    hint = f"modules are looked for in the folder {target.project.folder.name} and among the installed packages"
+    found = Found(pointer="", message=f'there is no module "{target.module}"', hint=hint)
+    return target.place, finding("NSP002", found)
+
+
+def _raised_at(detail: Any, target: Target) -> tuple[Path, Span | None]:
+    syntax = detail["syntax"]
+    if syntax and _own([syntax], target):
+        return Path(syntax[0]), sources.span_of_syntax(Path(syntax[0]), syntax[1:])
+    return _deepest(detail["frames"], target)
+
+
+def _short(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= MAX_MESSAGE else text[: MAX_MESSAGE - 1] + "…"
+
+
+def _install(module: str, target: Target) -> str:
+    package = module.partition(".")[0]
+    return f'install "{package}" where nsplugin is installed, or put it into the folder {target.project.folder.name}'
+
+
+def _own(frames: Iterable[Sequence[Any]], target: Target) -> list[Sequence[Any]]:
+    folder = str(target.project.folder) + os.sep
+    return [frame for frame in frames if frame[0].startswith(folder) and "site-packages" not in frame[0]]
+
+
+def _deepest(frames: Iterable[Sequence[Any]], target: Target) -> tuple[Path, Span | None]:
+    own = _own(frames, target)
+    if not own:
+        return target.place, FIRST_LINE if target.file else None
+    path = Path(own[-1][0])
+    return path, sources.span_of_frame(path, own[-1][1:])
+
+
+def _calls(frames: Iterable[Sequence[Any]], target: Target) -> str | None:
+    outer = _own(frames, target)[:-1][-NAMED_CALLS:]
+    places = [f"{Path(frame[0]).relative_to(target.project.folder).as_posix()}:{frame[1]}" for frame in reversed(outer)]
+    return f"called from {', '.join(places)}" if places else None
+
+
+def _died(outcome: Outcome, target: Target, seconds: float) -> tuple[Path, Problem]:
+    path, span = _running(outcome, target)
+    hint = "importing the entry must define the plugin and return: leave the rest to jobs and routes"
+    return path, finding("NSP003", Found(pointer="", message=_end(outcome.detail["code"]), hint=hint, span=span))
+
+
+def _end(code: int) -> str:
+    if code < 0:
+        name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
+        return f"importing the entry ended its process by {name}"
+    return f"importing the entry ended its process with exit code {code}, and nothing could be read from it"
+
+
+def _timed_out(outcome: Outcome, target: Target, seconds: float) -> tuple[Path, Problem]:
+    path, span = _running(outcome, target)
+    message = f"importing the entry took longer than {seconds:g} s"
+    hint = "this is where it was: move the work into a job, or raise the limit with --timeout" if outcome.stack else None
+    return path, finding("NSP005", Found(pointer="", message=message, hint=hint, span=span))
+
+
+def _running(outcome: Outcome, target: Target) -> tuple[Path, Span | None]:
+    return _deepest([(file, line, None, None, None) for file, line in reversed(outcome.stack)], target)
+
+
+def _shadowed(outcome: Outcome, target: Target, seconds: float) -> tuple[Path, Problem]:
+    message = f'Python finds another module under the name "{target.module}": {outcome.detail["by"]}'
+    found = Found(pointer="", message=message, hint="rename the entry's file", span=FIRST_LINE)
+    return target.place, finding("NSP002", found)
+
+
+def _absent(outcome: Outcome, target: Target, seconds: float) -> tuple[Path, Problem]:
+    wanted = " or ".join(f"`{name}`" for name in outcome.detail["wanted"])
+    message = f"the module {target.module} has no attribute {wanted}"
+    span = FIRST_LINE if target.file else None
+    found = Found(pointer="", message=message, hint=_instead(outcome.detail["elsewhere"], target, wanted), span=span)
+    return target.place, finding("NSP004", found)
+
+
+def _instead(others: list[str], target: Target, wanted: str) -> str:
+    if others:
+        return f'`{others[0]}` holds a definition: rename it to {wanted}, or set entry = "{target.module}:{others[0]}"'
+    return f"assign the definition to {wanted} at the top level of the module"
+
+
+_EXPLAIN = {"raised": _raised, "died": _died, "timed-out": _timed_out, "shadowed": _shadowed, "absent": _absent}

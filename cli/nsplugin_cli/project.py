@@ -1,0 +1,124 @@
+"""The project file: ``nsplugin.toml``, or ``[tool.nsplugin]`` in ``pyproject.toml`` (spec/cli.md Project file)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import tomli
+
+from nsplugin.pointers import join
+from nsplugin.rules._family import Found
+from nsplugin.spans import Span
+from nsplugin_cli.project_keys import Places, faults
+
+FILE_NAMES: Final = ("nsplugin.toml", "pyproject.toml")
+MAX_BYTES: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    """One plugin's folder and what its project file says. Without a file, ``file`` is ``None`` and ``table`` is empty.
+
+    ``faults``: what is wrong with the file, each with its span; a value at fault is absent from ``table``.
+    ``entry_span``: where the value of ``entry`` stands.
+    """
+
+    folder: Path
+    file: Path | None = None
+    text: str = ""
+    table: Mapping[str, Any] = field(default_factory=dict)
+    entry_span: Span | None = None
+    faults: tuple[Found, ...] = ()
+
+    def get(self, key: str) -> str | None:
+        """A text value of the file, or ``None``."""
+        value = self.table.get(key)
+        return value if isinstance(value, str) else None
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """``id`` and ``version``, those that are given."""
+        return {key: self.table[key] for key in ("id", "version") if key in self.table}
+
+
+def find(start: Path) -> Project | None:
+    """The nearest project file at or above a folder, read; ``None`` when there is none."""
+    for folder in (start, *start.parents):
+        project = at(folder)
+        if project is not None:
+            return project
+    return None
+
+
+def at(folder: Path) -> Project | None:
+    """The project whose file lies in this very folder. A ``pyproject.toml`` counts when it has ``[tool.nsplugin]``."""
+    own, shared = (folder / name for name in FILE_NAMES)
+    if own.is_file():
+        return read(own)
+    if shared.is_file() and _mentions_us(shared):
+        return read(shared)
+    return None
+
+
+def _mentions_us(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES)
+    except OSError:
+        return False
+    return b"nsplugin" in data and _has_table(data)
+
+
+def _has_table(data: bytes) -> bool:
+    try:
+        tool = tomli.loads(data.decode("utf-8-sig")).get("tool")
+    except (UnicodeDecodeError, tomli.TOMLDecodeError, RecursionError):
+        return re.search(rb"^\s*\[\s*tool\s*\.\s*nsplugin\s*\]", data, re.MULTILINE) is not None
+    return isinstance(tool, dict) and "nsplugin" in tool
+
+
+def read(path: Path) -> Project:
+    """Read and judge a project file. Never raises on bad content: see ``Project.faults``."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        return _unreadable(path, f"it cannot be read: {error.strerror}")
+    if len(data) > MAX_BYTES:
+        return _unreadable(path, "it is larger than 1 MiB")
+    try:
+        text = data.decode("utf-8-sig")
+        return _judged(path, text, tomli.loads(text))
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        text = data.decode("utf-8", "replace")
+        return _unreadable(path, "it is not UTF-8, which TOML must be", text, Span(line, 1, line, 2))
+    except tomli.TOMLDecodeError as error:
+        place = Span(error.lineno, error.colno, error.lineno, error.colno + 1)
+        return _unreadable(path, f"it is not valid TOML: {error.msg}", text, place)
+    except RecursionError:
+        return _unreadable(path, "it is nested too deeply", text)
+
+
+def _unreadable(path: Path, message: str, text: str = "", span: Span | None = None) -> Project:
+    fault = Found(pointer="", message=message, span=span)
+    return Project(folder=path.parent, file=path, text=text, faults=(fault,))
+
+
+def _judged(path: Path, text: str, document: dict[str, Any]) -> Project:
+    header = () if path.name == FILE_NAMES[0] else ("tool", "nsplugin")
+    table: Any = document
+    for key in header:
+        table = table.get(key, {})
+    if not isinstance(table, dict):
+        return _unreadable(path, "[tool.nsplugin] must be a table", text)
+    places = Places(text, ".".join(header))
+    found = tuple(faults(table, places))
+    wrong = {key for key in table if any(fault.pointer == join("", key) for fault in found)}
+    known = {key: value for key, value in table.items() if key not in wrong}
+    entry = places.of("entry")[1] if "entry" in known else None
+    return Project(folder=path.parent, file=path, text=text, table=known, entry_span=entry, faults=found)

@@ -1,0 +1,139 @@
+"""What each key of the project file may hold, and where it stands in the file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from nsplugin.platforms import NAMES
+from nsplugin.pointers import join
+from nsplugin.rules._family import Found
+from nsplugin.spans import Span
+from nsplugin.wording import clipped, found, listed
+
+_CODE: Final = re.compile(r"NSP\d{0,3}")
+
+
+def faults(table: Mapping[str, Any], places: Places) -> Iterator[Found]:
+    """What is wrong with a table of the project file, each with its place."""
+    for key, value in table.items():
+        if key not in _KEYS:
+            yield _unknown(key, places.of(key)[0])
+            continue
+        message = _KEYS[key](value)
+        if message is not None:
+            text, _, hint = message.partition("\n")
+            yield Found(pointer=join("", key), message=f"`{key}` {text}", hint=hint or None, span=places.of(key)[1])
+
+
+def _unknown(key: str, span: Span | None) -> Found:
+    from nsplugin.nearest import closest
+
+    meant = closest(key, _KEYS)
+    hint = f"did you mean `{meant}`?" if meant else f"the keys are {', '.join(_KEYS)}"
+    return Found(pointer=join("", key), message=f"there is no key `{clipped(key)}`", hint=hint, target="key", span=span)
+
+
+def _platform(value: Any) -> str | None:
+    if value in NAMES:
+        return None
+    return f"is {found(value, 'json')}, which is no platform\nthe platforms are {listed(NAMES)}"
+
+
+def _text(value: Any) -> str | None:
+    return None if isinstance(value, str) and value else f"must be a string that is not empty, not {found(value, 'json')}"
+
+
+def _entry(value: Any) -> str | None:
+    fault = _text(value)
+    if fault is None and entry_parts(value) is None:
+        hint = 'write a file ("plugin.py"), or a module and its attribute ("pkg.mod:plugin")'
+        return f"is {found(value, 'json')}, which names no entry\n{hint}"
+    return fault
+
+
+def _timezone(value: Any) -> str | None:
+    fault = _text(value)
+    if fault is not None:
+        return fault
+    from nsplugin.cron import ZoneError, zone
+
+    try:
+        zone(value)
+    except ZoneError as error:
+        return f"is no time zone: {error.message}\n{error.hint or ''}"
+    return None
+
+
+def _codes(value: Any) -> str | None:
+    if isinstance(value, list) and all(isinstance(item, str) and _CODE.fullmatch(item) for item in value):
+        return None
+    return 'must be a list of rule codes or their beginnings\nfor example ["NSP101", "NSP2"]'
+
+
+def _codes_by_file(value: Any) -> str | None:
+    if not isinstance(value, dict):
+        return 'must be a table of path patterns\nfor example {"legacy/*.py" = ["NSP402"]}'
+    return next(filter(None, map(_codes, value.values())), None)
+
+
+_KEYS: Final[Mapping[str, Callable[[Any], str | None]]] = {
+    "platform": _platform,
+    "id": _text,
+    "version": _text,
+    "entry": _entry,
+    "timezone": _timezone,
+    "out": _text,
+    "select": _codes,
+    "ignore": _codes,
+    "per-file-ignores": _codes_by_file,
+}
+
+
+def entry_parts(entry: str) -> tuple[str, str | None] | None:
+    """The module and attribute that an entry names: ``src/plugin.py`` is ``src.plugin``; ``None`` for no entry at all."""
+    path, colon, attribute = entry.partition(":")
+    if colon and not attribute.isidentifier():
+        return None
+    module = path[:-3].removeprefix("./").replace("/", ".") if path.endswith(".py") else path
+    if not all(module.split(".")) or "\\" in module or "/" in module:
+        return None
+    return module, attribute or None
+
+
+class Places:
+    """Where a key and its value stand in a TOML text; ``None`` where it is written in a way that a line search misses."""
+
+    def __init__(self, text: str, header: str) -> None:
+        self._lines = text.splitlines()
+        self._header = header
+
+    def of(self, key: str) -> tuple[Span | None, Span | None]:
+        """The spans of the key and of its value (to the end of the line)."""
+        pattern = re.compile(rf"""\s*(["']?{re.escape(key)}["']?)\s*=\s*(.*?)\s*$""")
+        for number, line in self._own_lines():
+            found = pattern.match(line)
+            if found is not None:
+                return _span(number, found, 1), _span(number, found, 2)
+        return self._subtable(key), self._subtable(key)
+
+    def _own_lines(self) -> Iterator[tuple[int, str]]:
+        header = ""
+        for number, line in enumerate(self._lines, 1):
+            if line.lstrip().startswith("["):
+                header = re.sub(r"\s", "", line.partition("#")[0]).strip("[]")
+            elif header == self._header:
+                yield number, line
+
+    def _subtable(self, key: str) -> Span | None:
+        name = ".".join(filter(None, (self._header, key)))
+        for number, line in enumerate(self._lines, 1):
+            if re.match(rf"\s*\[\s*{re.escape(name)}\s*\]", line):
+                return Span(number, 1, number, len(line.rstrip()) + 1)
+        return None
+
+
+def _span(number: int, found: re.Match[str], group: int) -> Span:
+    start, end = found.span(group)
+    return Span(number, start + 1, number, max(end, start + 1) + 1)

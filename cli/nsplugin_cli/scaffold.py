@@ -1,0 +1,63 @@
+"""A new plugin repository: its files, made from the templates beside this module."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from nsplugin.platforms import Platform
+from nsplugin_cli.destinations import FOLDER, SUFFIX
+from nsplugin_cli.diagnostic import WrongCall
+
+TEMPLATES: Final = Path(__file__).with_name("templates")
+MARK: Final = ".tmpl"
+
+
+def files(platform: Platform, plugin_id: str) -> dict[str, str]:
+    """The text of each file by its path in the repository."""
+    own, shared = (TEMPLATES / name for name in (platform.name, "shared"))
+    entry = next(path.name.removesuffix(MARK) for path in own.iterdir() if not path.name.startswith("test_"))
+    values = {
+        "platform": platform.name,
+        "title": platform.title,
+        "id": plugin_id,
+        "entry": entry,
+        "test": f"test_{entry}",
+        "manifest": f"{FOLDER}/{entry.removesuffix('.py')}{SUFFIX}",
+    }
+    found = ((root, path) for root in (own, shared) for path in sorted(root.rglob(f"*{MARK}")))
+    return {_name(path.relative_to(root)): _filled(path, values) for root, path in found}
+
+
+def _name(path: Path) -> str:
+    return "/".join(re.sub("^dot-", ".", part) for part in path.parts).removesuffix(MARK)
+
+
+def _filled(path: Path, values: Mapping[str, str]) -> str:
+    text = path.read_text(encoding="utf-8")
+    for key, value in values.items():
+        text = text.replace("{{" + key + "}}", value)
+    return text
+
+
+def id_of(folder: Path, platform: Platform) -> str:
+    """A plugin id made from the folder's name."""
+    name = re.sub(r"[^A-Za-z0-9]+", "-", folder.name)[: platform.plugin_id.max_length].strip("-")
+    return name or "my-plugin"
+
+
+def write(folder: Path, texts: Mapping[str, str]) -> None:
+    """Write the files. Raises :class:`WrongCall`, and writes nothing, when one of them exists."""
+    there = [name for name in texts if (folder / name).exists()]
+    if there:
+        raise WrongCall(f"{', '.join(there)} already in {folder}: nothing was written; name another folder")
+    try:
+        for name, text in texts.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("x", encoding="utf-8", newline="\n") as file:
+                file.write(text)
+    except OSError as error:
+        raise WrongCall(f"cannot write {error.filename}: {error.strerror}") from error

@@ -1,0 +1,221 @@
+"""The child process that imports a plugin: runs in an interpreter of its own and reports over a pipe of its own.
+
+Whatever the plugin does to this process, the parent (``load.py``) sees one complete report with the right nonce, or none.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import fcntl
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
+from itertools import islice
+from pathlib import Path
+from types import ModuleType, TracebackType
+from typing import Any, Final
+
+from nsplugin.manifest import Manifest
+
+from nsplugin.definition.assembly import Assembled, assemble
+from nsplugin.definition.call_site import CallSite
+from nsplugin.definition.collect import Collected, collecting
+from nsplugin.definition.job import JobDefinition
+from nsplugin.definition.plugin import Plugin
+from nsplugin.platforms import Platform, every, load
+from nsplugin.rules._family import Problem
+
+HIGH: Final = 180
+"""Lowest number for the report's descriptor: out of the way of plugins that close or reuse small numbers."""
+LOST: Final = 113
+"""Exit code: the plugin closed or replaced the report's descriptor."""
+MAX_FRAMES: Final = 40
+MAX_TEXT: Final = 2_000
+
+
+def main() -> None:
+    """Import, judge, report, and leave without running anything of the plugin's again."""
+    request = json.loads(sys.argv[1])
+    send = _channel(request["report"], request["nonce"])
+    trace = fcntl.fcntl(request["trace"], fcntl.F_DUPFD_CLOEXEC, HIGH)
+    for number in (request["report"], request["trace"]):
+        os.close(number)
+    restore, leave, output = _snapshot(), os._exit, (sys.stdout, sys.stderr)
+    faulthandler.enable(file=trace)
+    faulthandler.dump_traceback_later(request["alarm"], file=trace)
+    try:
+        outcome = _outcome(request, restore)
+    except BaseException as error:
+        restore()
+        outcome = _raised(error)
+    for stream in output:
+        _flush(stream)
+    leave(send(outcome))
+
+
+def _channel(descriptor: int, nonce: str) -> Callable[[dict[str, Any]], int]:
+    """A function that writes one report and returns the exit code; only in this process, only if the pipe is still ours."""
+    high, owner = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, HIGH), os.getpid()
+    identity, write, fstat = os.fstat(high), os.write, os.fstat
+
+    def send(outcome: dict[str, Any]) -> int:
+        if os.getpid() != owner:
+            return 0  # a fork of the plugin's that came back to us
+        data = json.dumps(outcome).encode()
+        data = f"{nonce} {len(data)}\n".encode() + data
+        try:
+            if not os.path.samestat(fstat(high), identity):
+                return LOST
+            while data:
+                data = data[write(high, data) :]
+        except OSError:
+            return LOST
+        return 0
+
+    return send
+
+
+def _snapshot() -> Callable[[], None]:
+    """A function that undoes what a plugin replaced in the modules that are loaded now, the built-in functions included."""
+    modules = dict(sys.modules)
+    saved = [(vars(module), dict(vars(module))) for module in modules.values() if isinstance(module, ModuleType)]
+
+    def restore() -> None:
+        for namespace, before in saved:
+            dict.update(namespace, before)
+        dict.update(sys.modules, modules)
+
+    return restore
+
+
+def _outcome(request: dict[str, Any], restore: Callable[[], None]) -> dict[str, Any]:
+    sys.argv[:] = [request["file"] or request["module"]]
+    sys.path.insert(0, request["folder"])
+    sys.dont_write_bytecode = True
+    with collecting() as collected:
+        module = import_module(request["module"])
+        restore()
+        if request["file"] and not _same_file(module, request["file"]):
+            return {"kind": "shadowed", "by": str(getattr(module, "__file__", None) or "a built-in module")}
+        platforms = [load(request["platform"])] if request["platform"] else every()
+        found = _definition(module, platforms, request["attribute"])
+        if found is None:
+            wanted = [request["attribute"]] if request["attribute"] else [one.layout.attribute for one in platforms]
+            return {"kind": "absent", "wanted": wanted, "elsewhere": _elsewhere(module), **_calls(collected, None)}
+        attribute, value, platform = found
+        entry = f"{request['module']}:{attribute}"
+        assembled = assemble(value, platform, {**request["project"], "entry": entry})
+        return {"kind": "defined", **_judged(assembled, platform), **_calls(collected, value)}
+
+
+def _same_file(module: ModuleType, file: str) -> bool:
+    origin = getattr(module, "__file__", None)
+    return isinstance(origin, str) and Path(origin).exists() and Path(origin).samefile(file)
+
+
+def _definition(module: ModuleType, platforms: Sequence[Platform], attribute: str | None) -> tuple[str, Any, Platform] | None:
+    """The attribute that holds a definition, its value and platform; one of the right name and wrong type if there is none."""
+    named = [(attribute or platform.layout.attribute, platform) for platform in platforms]
+    present = [(name, getattr(module, name), platform) for name, platform in named if hasattr(module, name)]
+    fitting = (one for one in present if isinstance(one[1], _LOOKS[one[2].layout.jobs]))
+    return next(fitting, present[0] if present else None)
+
+
+_LOOKS: Final[dict[str, tuple[type, ...]]] = {"mapping": (Plugin,), "list": (list, tuple)}
+
+
+def _elsewhere(module: ModuleType) -> list[str]:
+    return [name for name, value in list(vars(module).items()) if isinstance(value, Plugin) or _is_job_list(value)]
+
+
+def _is_job_list(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) and bool(value) and all(isinstance(one, JobDefinition) for one in value)
+
+
+def _judged(assembled: Assembled, platform: Platform) -> dict[str, Any]:
+    """The findings, and the manifest when none is an error."""
+    judged: dict[str, Any] = {
+        "platform": platform.name,
+        "problems": [_problem(problem) for problem in assembled.problems],
+        "calls": {pointer: _site(site) for pointer, site in assembled.calls.items()},
+        "id": assembled.raw.get("id"),
+    }
+    if any(problem.severity == "error" for problem in assembled.problems):
+        return judged
+    manifest = Manifest.of(assembled.raw, platform)
+    return {
+        **judged,
+        "version": manifest.version,
+        "jobs": len(manifest.jobs),
+        "manifest": manifest.to_bytes().decode(),
+        "digest": manifest.digest,
+    }
+
+
+def _calls(collected: list[Collected], value: Any) -> dict[str, Any]:
+    """The problems of definitions that the chosen one does not hold: each with its own call."""
+    held = {id(value), *(map(id, value) if isinstance(value, (list, tuple)) else ())}
+    return {
+        "others": [
+            {"problems": [_problem(problem) for problem in one.problems], "call": one.site and _site(one.site)}
+            for one in collected
+            if one.problems and id(one.definition) not in held
+        ]
+    }
+
+
+def _problem(problem: Problem) -> dict[str, Any]:
+    keys = ("code", "name", "severity", "pointer", "message", "hint", "target", "start", "end")
+    return {key: getattr(problem, key) for key in keys}
+
+
+def _site(site: CallSite) -> list[Any]:
+    return [site.path, site.line, site.column, site.end_line, site.end_column]
+
+
+def _raised(error: BaseException) -> dict[str, Any]:
+    """``frames``: file, line, column, end line, end column, as ``ast`` counts (bytes from 0); ``syntax``: characters from 1."""
+    frames = list(_frames(error.__traceback__))
+    return {
+        "kind": "raised",
+        "exception": type(error).__name__,
+        "message": _text(error),
+        "frames": frames[:MAX_FRAMES] + frames[MAX_FRAMES:][-MAX_FRAMES:],
+        "syntax": _syntax(error) if isinstance(error, SyntaxError) else None,
+        "missing": error.name if isinstance(error, ModuleNotFoundError) else None,
+    }
+
+
+def _syntax(error: SyntaxError) -> list[Any] | None:
+    if not isinstance(error.filename, str) or not error.lineno:
+        return None
+    return [error.filename, error.lineno, error.offset, error.end_lineno, error.end_offset]
+
+
+def _text(error: BaseException) -> str:
+    if isinstance(error, SyntaxError):
+        return error.msg or ""
+    if isinstance(error, SystemExit):
+        return f"the entry called sys.exit({error.code!r})"
+    try:
+        return str(error)[:MAX_TEXT]
+    except BaseException as inner:
+        return f"(its text cannot be made: {type(inner).__name__})"
+
+
+def _frames(trace: TracebackType | None) -> Iterator[list[Any]]:
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        places = islice(code.co_positions(), trace.tb_lasti // 2, None)
+        _, end_line, column, end_column = next(places, (None, None, None, None))
+        yield [code.co_filename, trace.tb_lineno, column, end_line, end_column]
+        trace = trace.tb_next
+
+
+def _flush(stream: Any) -> None:
+    try:
+        stream.flush()
+    except BaseException:
+        return

@@ -1,0 +1,151 @@
+"""Which plugins a command means by the paths that it was given: project files, entries, guesses."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from nsplugin_cli import project as projects
+from nsplugin_cli.project import Project
+from nsplugin_cli.project_keys import entry_parts
+
+GUESSES: Final = ("plugin.py", "main.py")
+MARKS: Final = (b"define_plugin", b"define_job")
+SKIPPED: Final = frozenset({"node_modules", "__pycache__", "site-packages", "build", "dist", "venv"})
+MAX_FOLDERS: Final = 50_000
+MAX_GUESS_BYTES: Final = 1 << 20
+MAX_NAMES: Final = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """One plugin to build. ``module`` is imported from the project's folder; ``file`` is the entry's file if it is known.
+
+    ``missing``: why there is no entry (message and hint), else ``None``.
+    """
+
+    project: Project
+    module: str = ""
+    attribute: str | None = None
+    file: Path | None = None
+    missing: tuple[str, str] | None = None
+
+    @property
+    def stem(self) -> str:
+        """The last part of the module's name: what the manifest's file is called after."""
+        return self.module.rpartition(".")[2] or "plugin"
+
+    @property
+    def place(self) -> Path:
+        """The path to blame when nothing more exact is known."""
+        return self.file or self.project.file or self.project.folder
+
+
+def discover(paths: Iterable[Path]) -> list[Target]:
+    """The plugins at the paths (existing files and folders), each once, in the order given."""
+    found: dict[tuple[Path, str, str | None], Target] = {}
+    for path in paths:
+        for target in _at(Path(os.path.abspath(path))):  # noqa: PTH100 - resolve() would follow links
+            found.setdefault((target.project.folder, target.module, target.attribute), target)
+    return list(found.values())
+
+
+def _at(path: Path) -> Iterator[Target]:
+    if path.is_file():
+        yield _of_file(path)
+        return
+    target = _of_folder(path)
+    if target is not None:
+        yield target
+        return
+    below = list(_below(path))
+    if below:
+        yield from below
+        return
+    above = projects.find(path)
+    yield of_project(above) if above else Target(project=Project(folder=path), missing=_nothing(path))
+
+
+def _of_file(path: Path) -> Target:
+    if path.name in projects.FILE_NAMES:
+        return of_project(projects.read(path))
+    above = projects.find(path.parent)
+    if above is not None:
+        configured = of_project(above)
+        if configured.file == path:
+            return configured
+    project = above or Project(folder=path.parent)
+    module = ".".join(path.relative_to(project.folder).with_suffix("").parts)
+    return Target(project=project, module=module, file=path)
+
+
+def _of_folder(folder: Path) -> Target | None:
+    project = projects.at(folder)
+    if project is not None:
+        return of_project(project)
+    guess = _guess(folder)
+    return None if guess is None else Target(project=Project(folder=folder), module=guess.stem, file=guess)
+
+
+def _below(folder: Path) -> Iterator[Target]:
+    for name, inner, _ in islice(os.walk(folder), MAX_FOLDERS):
+        target = None if name == str(folder) else _of_folder(Path(name))
+        if target is not None and (target.project.file or _defines(target.file)):
+            yield target
+            inner.clear()
+        inner[:] = sorted(entry for entry in inner if entry not in SKIPPED and not entry.startswith("."))
+
+
+def of_project(project: Project) -> Target:
+    """The plugin of a project file: its ``entry``, or a guess beside it."""
+    entry = project.get("entry")
+    if entry is None:
+        guess = _guess(project.folder)
+        if guess is None:
+            return Target(project=project, missing=_nothing(project.folder))
+        return Target(project=project, module=guess.stem, file=guess)
+    module, attribute = entry_parts(entry) or ("", None)
+    file = module_file(project.folder, module)
+    if file is None and entry.partition(":")[0].endswith(".py"):
+        return Target(project=project, module=module, attribute=attribute, missing=_no_file(project.folder, entry))
+    return Target(project=project, module=module, attribute=attribute, file=file)
+
+
+def module_file(folder: Path, module: str) -> Path | None:
+    """The file of a module that lies below the folder, else ``None``."""
+    path = folder.joinpath(*module.split("."))
+    candidates = (path.with_name(path.name + ".py"), path / "__init__.py")
+    return next((candidate for candidate in candidates if candidate.is_file()), None)
+
+
+def _guess(folder: Path) -> Path | None:
+    return next((folder / name for name in GUESSES if (folder / name).is_file()), None)
+
+
+def _defines(path: Path | None) -> bool:
+    if path is None:
+        return False
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_GUESS_BYTES)
+    except OSError:
+        return False
+    return any(mark in data for mark in MARKS)
+
+
+def _nothing(folder: Path) -> tuple[str, str]:
+    wanted = ", ".join((projects.FILE_NAMES[0], *GUESSES))
+    return f"there is no plugin here: no {wanted}", f"start one with: nsplugin init {folder.name or '.'}"
+
+
+def _no_file(folder: Path, entry: str) -> tuple[str, str]:
+    from nsplugin.nearest import closest
+
+    name = entry.partition(":")[0]
+    meant = closest(name, sorted(path.name for path in islice(folder.glob("*.py"), MAX_NAMES)))
+    hint = f'did you mean "{meant}"?' if meant else "the entry is a path from the project file's folder"
+    return f'the entry "{name}" does not exist', hint

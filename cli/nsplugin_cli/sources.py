@@ -1,0 +1,66 @@
+"""The files that findings stand in: paths as they are shown, text, and the places that Python itself names in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nsplugin.spans import Span
+
+if TYPE_CHECKING:
+    from nsplugin_cli.source.python_text import Text
+
+MAX_BYTES = 2 << 20
+
+
+def shown(path: Path) -> str:
+    """A path as reports name it: relative to the current folder when it lies below it, with slashes."""
+    try:
+        return path.relative_to(Path.cwd()).as_posix()
+    except ValueError:
+        return path.as_posix()
+
+
+def read(path: Path) -> bytes:
+    """The first bytes of a file; nothing when it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return file.read(MAX_BYTES)
+    except OSError:
+        return b""
+
+
+def text(path: Path) -> Text:
+    """The text of a Python file or, as far as it goes, of any other."""
+    from nsplugin_cli.source.python_text import Text, Unreadable, decode
+
+    data = read(path)
+    try:
+        return decode(data)
+    except Unreadable:
+        return Text(data.decode("utf-8", "replace"))
+
+
+def span_of_frame(path: Path, frame: Sequence[Any]) -> Span:
+    """The place of a traceback's frame: line, column, end line, end column, columns in bytes from 0 or ``None``."""
+    line, column, end_line, end_column = frame
+    lines = text(path)
+    if column is None or end_column is None or not line <= (end_line or line) <= len(lines.lines):
+        return _whole(lines, line)
+    return Span(line, lines.column(line, column), end_line or line, lines.column(end_line or line, end_column))
+
+
+def span_of_syntax(path: Path, place: Sequence[Any]) -> Span:
+    """The place that a ``SyntaxError`` names: line, offset, end line, end offset, in characters from 1."""
+    line, offset, end_line, end_offset = place
+    if not offset or offset < 0:
+        return _whole(text(path), line)
+    end = end_offset if end_line == line and end_offset and end_offset > offset else offset + 1
+    return Span(line, offset, line, end)
+
+
+def _whole(lines: Text, line: int) -> Span:
+    content = lines.lines[line - 1] if line <= len(lines.lines) else ""
+    start = len(content) - len(content.lstrip()) + 1
+    return Span(line, start, line, max(len(content.rstrip()) + 1, start + 1))

@@ -15,15 +15,18 @@ def fold(name: str) -> str:
     return name.replace("_", "").replace("-", "").casefold()
 
 
-def closest(word: str, candidates: Iterable[str]) -> str | None:
-    """The candidate that ``word`` most likely stands for, or ``None`` when none is near or two are equally near."""
+def closest(word: str, candidates: Iterable[str], *, within: int = 2) -> str | None:
+    """The candidate that ``word`` most likely stands for, or ``None`` when none is near or two are equally near.
+
+    ``within``: how many characters may differ in a word of five or more.
+    """
     known = dict.fromkeys(candidates)
     same = [name for name in known if fold(name) == fold(word)]
     if same:
         return same[0] if len(same) == 1 else None
     if len(word) > _LONGEST or len(known) > _MOST:
         return None
-    return _nearest(word, known)
+    return _nearest(word, known, within)
 
 
 def look_up(word: str, table: Mapping[str, str]) -> str | None:
@@ -31,8 +34,8 @@ def look_up(word: str, table: Mapping[str, str]) -> str | None:
     return table.get(word) or next((value for key, value in table.items() if fold(key) == fold(word)), None)
 
 
-def _nearest(word: str, candidates: Iterable[str]) -> str | None:
-    limit = 2 if len(word) > 4 else 1 if len(word) > 2 else 0
+def _nearest(word: str, candidates: Iterable[str], within: int) -> str | None:
+    limit = within if len(word) > 4 else 1 if len(word) > 2 else 0
     near = [name for name in candidates if abs(len(name) - len(word)) <= limit]
     away = {name: _distance(word.casefold(), name.casefold(), limit) for name in near}
     least = min(away.values(), default=limit + 1)

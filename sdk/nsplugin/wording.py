@@ -21,8 +21,20 @@ _WORDS: Final[dict[Origin, dict[Any, str]]] = {
 }
 
 _WANTED: Final[dict[Origin, dict[str, str]]] = {
-    "python": {"integer": "an integer", "string": "a string", "boolean": "True or False", "object": "a mapping", "array": "a list"},
-    "json": {"integer": "an integer", "string": "a string", "boolean": "true or false", "object": "an object", "array": "an array"},
+    "python": {
+        "integer": "an integer",
+        "string": "a string",
+        "boolean": "True or False",
+        "object": "a mapping",
+        "array": "a list",
+    },
+    "json": {
+        "integer": "an integer",
+        "string": "a string",
+        "boolean": "true or false",
+        "object": "an object",
+        "array": "an array",
+    },
 }
 
 

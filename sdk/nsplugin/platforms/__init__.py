@@ -32,10 +32,14 @@ class Layout:
 
 @dataclass(frozen=True, kw_only=True)
 class NameLimit:
-    """What a name may look like: ``pattern`` covers all of it, ``max_length`` counts characters, ``form`` says it in words."""
+    """What a name may look like: ``pattern`` covers all of it, ``max_length`` counts characters.
+
+    ``noun`` says what is named (``job key``), ``form`` what the pattern asks for, after "must".
+    """
 
     pattern: str
     max_length: int
+    noun: str
     form: str
     source: str
     case_sensitive: bool = True
@@ -84,6 +88,11 @@ class PayloadLimit:
     count: Literal["json"]
     absent: Literal["empty-object", "null"]
     source: str
+
+    @property
+    def absent_value(self) -> Any:
+        """The payload that a schedule without one passes; a new value each time."""
+        return {} if self.absent == "empty-object" else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

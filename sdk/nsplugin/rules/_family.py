@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
+from nsplugin.pointers import split
 from nsplugin.spans import Span, SpanMap, Target
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ class Found:
     target: Target = "value"
     start: int | None = None
     end: int | None = None
+    fix: str | None = None
+    """What to put in the place's stead, where that is safe: the text of a key or string, or of its ``start:end``."""
     span: Span | None = None
     """Set by rules over source facts, which know their place without a pointer."""
     path: str | None = None
@@ -47,6 +50,7 @@ class Problem:
     target: Target = "value"
     start: int | None = None
     end: int | None = None
+    fix: str | None = None
     span: Span | None = None
     path: str | None = None
 
@@ -89,9 +93,23 @@ class Rule(Generic[SubjectT]):
             target=found.target,
             start=found.start,
             end=found.end,
+            fix=found.fix,
             span=found.span,
             path=found.path,
         )
+
+
+def ordered(problems: Iterable[Problem]) -> list[Problem]:
+    """Each problem once, by pointer (list items in their order) and code."""
+    return sorted(set(problems), key=_place)
+
+
+def _place(problem: Problem) -> tuple[Any, ...]:
+    return tuple(map(_step, split(problem.pointer))), problem.code, problem.start or 0, problem.message
+
+
+def _step(token: str) -> tuple[int, int, str]:
+    return (0, int(token), "") if token.isdecimal() and len(token) < 9 else (1, 0, token)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +120,12 @@ class Family(Generic[SubjectT]):
 
     def check(self, subject: SubjectT) -> list[Problem]:
         """Run every rule that speaks of the subject's platform; sorted by pointer and code, each problem once."""
-        return sorted(set(self._run(subject)), key=lambda problem: (problem.pointer, problem.code, problem.start or 0))
+        return ordered(self.run(subject))
 
-    def _run(self, subject: SubjectT) -> Iterator[Problem]:
+    def run(self, subject: SubjectT) -> Iterator[Problem]:
+        """Run every rule that speaks of the subject's platform, in the order of the rules."""
         name = subject.platform.name
         for rule in self.rules:
             if not rule.platforms or name in rule.platforms:
-                yield from map(rule.problem, rule.check(subject))
+                for found in rule.check(subject):
+                    yield rule.problem(found)

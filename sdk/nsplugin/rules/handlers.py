@@ -1,0 +1,91 @@
+"""The rule about what can be called when a task or a request comes in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from nsplugin.handlers import Handler, Parameter
+from nsplugin.nearest import closest
+from nsplugin.pointers import split
+from nsplugin.rules._family import Found, Rule
+from nsplugin.rules.subject import Subject
+from nsplugin.wording import clipped, listed, quoted
+
+
+def _handlers(subject: Subject) -> Iterator[Found]:
+    parameters = subject.platform.handlers
+    for pointer, handler in subject.handlers.items():
+        route = split(pointer)[0] == "routes"
+        allowed = parameters.route if route else parameters.job
+        whole = handler.only_parameter is not None and handler.only_parameter == parameters.whole
+        fault = _fault(handler, allowed, whole)
+        if fault is not None:
+            message, hint = fault
+            yield Found(pointer=pointer + "/handler", message=f"the handler of {_owner(subject, pointer)} {message}", hint=hint)
+
+
+def _owner(subject: Subject, pointer: str) -> str:
+    section, last = split(pointer)[:2]
+    if section == "routes":
+        return f"route {quoted(last)}"
+    name = next((job.name for job in subject.jobs if job.pointer == pointer), last)
+    return f"job {quoted(name)}" if isinstance(name, str) else "this job"
+
+
+def _fault(handler: Handler, allowed: tuple[str, ...], whole: bool) -> tuple[str, str | None] | None:
+    offered = f"it is called with those of {', '.join(allowed)} that it names"
+    if handler.missing:
+        return "is missing", f"give a function; {offered}"
+    if not handler.callable:
+        return f"must be a function, not {handler.described}", offered
+    if handler.refused is not None:
+        return f"cannot be {handler.described}: {handler.refused}", offered
+    if whole:
+        return None
+    return _parameters(handler, allowed, offered)
+
+
+def _parameters(handler: Handler, allowed: tuple[str, ...], offered: str) -> tuple[str, str | None] | None:
+    required = [parameter for parameter in handler.parameters or () if parameter.required]
+    unnamed = [parameter for parameter in required if parameter.positional_only]
+    if unnamed:
+        names = _names(unnamed)
+        return f"takes {names} by position only, but is called by name", f'remove the "/" from {handler.described}'
+    strange = [parameter for parameter in required if parameter.name not in allowed]
+    if not strange:
+        return None
+    near = closest(strange[0].name, allowed) if len(strange) == 1 else None
+    hint = f"did you mean `{near}`?" if near else f"{offered}; give the others a default"
+    return f"requires {_names(strange)}, which it is not called with", hint
+
+
+def _names(parameters: list[Parameter]) -> str:
+    noun = "the parameter" if len(parameters) == 1 else "the parameters"
+    return f"{noun} {listed(f'`{clipped(parameter.name)}`' for parameter in parameters)}"
+
+
+_JOB = """\
+from nsplugin import Job, define_plugin
+
+
+async def expire(payload, ctx):
+    ...
+
+
+plugin = define_plugin(id="cache", jobs={"expire": Job(expire)})
+"""
+
+RULES: Final[tuple[Rule[Subject], ...]] = (
+    Rule(
+        code="NSP106",
+        name="handler-invalid",
+        severity="error",
+        summary="A handler is missing, cannot be called, or requires something that it is not called with.",
+        why="The mistake would show only when the first task runs, as a failed attempt for each retry.",
+        bad=_JOB.replace("(payload, ctx)", "(event, ctx)"),
+        good=_JOB,
+        source="spec/nextskin.md D7; spec/cogover.md D2 H1; spec/sdk.md",
+        check=_handlers,
+    ),
+)

@@ -1,0 +1,21 @@
+"""Findings made beside the rules: by definers, by the pre-install check; dressed as those of the rules they belong to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from nsplugin.rules import Found, Problem, family
+from nsplugin.rules.identity import BY_CODE
+from nsplugin.spans import Target
+
+
+def problem(code: str, pointer: str, message: str, hint: str | None = None, target: Target = "value") -> Problem:
+    """A finding of the rule of that code."""
+    rule = BY_CODE.get(code) or next(rule for rule in family.rules if rule.code == code)
+    return rule.problem(Found(pointer=pointer, message=message, hint=hint, target=target))
+
+
+def moved(problems: Iterable[Problem], base: str) -> list[Problem]:
+    """The same problems below another pointer."""
+    return [replace(problem, pointer=base + problem.pointer) for problem in problems]

@@ -1,0 +1,88 @@
+"""Payload models: a type an author declares a payload with, its JSON Schema, and payloads validated by it.
+
+pydantic is imported when a model is used, and not before.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from nsplugin.handlers import is_a, type_name
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter, ValidationError
+
+_LISTED = 5
+"""How many faults of a payload a message names."""
+
+
+class ModelError(ValueError):
+    """No JSON Schema can be made of what was given as a payload model."""
+
+
+class PayloadMismatch(ValueError):
+    """A payload does not fit the job's model. The message names the fields, never their values."""
+
+
+class PayloadModel:
+    """A payload model ready for use. Raises :class:`ModelError` when pydantic can make nothing of ``model``."""
+
+    __slots__ = ("_adapter", "model", "schema")
+    schema: dict[str, Any]
+    """The JSON Schema (draft 2020-12) of the payloads it takes; refers only inside itself."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+        try:
+            self._adapter = _adapter(model)
+            self.schema = _schema(self._adapter)
+        except Exception as error:
+            raise ModelError(f"no JSON Schema can be made of {_name(model)}: {_first_line(error)}") from error
+
+    def validated(self, payload: Any) -> Any:
+        """The payload, plain JSON data, as the model's own type. Raises :class:`PayloadMismatch`."""
+        from pydantic import ValidationError
+
+        try:
+            return self._adapter.validate_json(json.dumps(payload))
+        except ValidationError as error:
+            raise PayloadMismatch(_mismatch(error)) from None
+
+
+def is_model(value: Any) -> bool:
+    """Whether a value given as ``payload`` is a type, and not a JSON Schema or other data."""
+    kind = type(value)
+    return is_a(value, type) or type.__dict__["__module__"].__get__(kind) in ("typing", "types", "typing_extensions")
+
+
+def _adapter(model: Any) -> TypeAdapter[Any]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(model)
+
+
+def _schema(adapter: TypeAdapter[Any]) -> dict[str, Any]:
+    from pydantic.json_schema import GenerateJsonSchema
+
+    class Quiet(GenerateJsonSchema):
+        ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012
+
+    schema: dict[str, Any] = adapter.json_schema(schema_generator=Quiet)
+    return schema
+
+
+def _name(model: Any) -> str:
+    return f"class {model.__name__}" if isinstance(model, type) else f"an instance of {type_name(model)}"
+
+
+def _first_line(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__
+
+
+def _mismatch(error: ValidationError) -> str:
+    faults = error.errors(include_url=False, include_context=False, include_input=False)
+    listed = "; ".join(f"{'.'.join(map(str, fault['loc'])) or 'payload'}: {fault['msg']}" for fault in faults[:_LISTED])
+    more = f"; and {len(faults) - _LISTED} more" if len(faults) > _LISTED else ""
+    return f"the payload does not fit the job's model: {listed}{more}"

@@ -1,0 +1,302 @@
+"""The check before an installation, which hosts import as a hook: a manifest's problems, and when its schedules will fire."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
+
+from nsplugin.canonical import digest as digest_of
+from nsplugin.canonical import json_size
+from nsplugin.cron import (
+    Calendar,
+    Expression,
+    Fire,
+    Policy,
+    Zone,
+    ZoneError,
+    describe,
+    isoformat,
+    local,
+    never_fires,
+    to_minute,
+    zone,
+)
+from nsplugin.detach import TooLarge, Unreadable, detach, entries
+from nsplugin.errors import plain
+from nsplugin.findings import problem
+from nsplugin.json_limits import TEXT_BYTES
+from nsplugin.payload import not_json
+from nsplugin.platforms import CronPolicy
+from nsplugin.reading import Document, read
+from nsplugin.rules import check
+from nsplugin.rules.identity import problem as identified
+from nsplugin.rules.subject import ABSENT, ScheduleView, Subject
+from nsplugin.second_opinion import objection
+from nsplugin.structure import platform_of
+from nsplugin.wording import found as described
+from nsplugin.wording import quoted
+
+if TYPE_CHECKING:
+    from nsplugin.rules import Problem
+
+MAX_COUNT: Final = 1000
+"""The most next fires that are listed for one schedule."""
+
+_LOOK_AHEAD: Final = 366 * 24 * 60
+"""How far ahead clock changes are looked at, in minutes."""
+
+_SECOND_OPINIONS: Final = 200
+"""For how many schedules of one manifest the second engine is asked, so that no manifest takes long."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FireReport:
+    """One fire, as an instant and on two clocks.
+
+    ``utc``: ``"2026-12-01T19:00:00Z"``. ``local``: the clock that the schedule follows, ``"2026-12-02 02:00 UTC+07:00"``.
+    ``site``: the site's clock, ``"2026-12-01 14:00 EST"``; the same one unless schedules have time zones of their own.
+    ``note``: what a clock change does to this fire, ``None`` when nothing.
+    """
+
+    utc: str
+    local: str
+    site: str
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScheduleReport:
+    """One schedule of the manifest: where it stands, what it says, and its next fires.
+
+    ``pointer``: RFC 6901, into the manifest. ``expression``: normalised. ``timezone``: whose clock it follows. ``words``: the
+    schedule as a person says it. ``changes``: what clock changes within a year defer, drop or repeat, a sentence each.
+    """
+
+    pointer: str
+    expression: str
+    timezone: str
+    words: str
+    fires: tuple[FireReport, ...]
+    changes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What a check found: plain frozen data.
+
+    ``problems``: every finding, with line and column for a manifest that was given as text. ``platform``, ``id``, ``digest``
+    (``"sha256:…"``): the manifest's, ``None`` where they could not be read. ``schedules``: those that could be understood.
+    """
+
+    problems: tuple[Problem, ...] = ()
+    platform: str | None = None
+    id: str | None = None
+    digest: str | None = None
+    schedules: tuple[ScheduleReport, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether the manifest may be installed: no finding is an error."""
+        return all(problem.severity != "error" for problem in self.problems)
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as plain JSON data."""
+        return {
+            "ok": self.ok,
+            "platform": self.platform,
+            "id": self.id,
+            "digest": self.digest,
+            "problems": [_plain_problem(problem) for problem in self.problems],
+            "schedules": [_plain_schedule(schedule) for schedule in self.schedules],
+        }
+
+
+def check_manifest(
+    source: bytes | str | Mapping[str, Any],
+    *,
+    timezone: str,
+    now: datetime | None = None,
+    count: int = 3,
+    digest: str | None = None,
+) -> Report:
+    """Check a manifest before it is installed, and say when its schedules will fire.
+
+    ``source``: the manifest's bytes, text, or its JSON data; at most 1 MiB. ``timezone``: the site's, an IANA id. ``now``: from
+    when on, an aware datetime (a naive one is taken as UTC), default the present. ``count``: how many next fires to list for
+    each schedule, 0–1000. ``digest``: what the manifest's digest must be.
+
+    Never raises on bad input, whatever ``source``, ``timezone`` and ``digest`` are: what is wrong with them is a problem in the
+    report. Nothing that a manifest names is imported, run, opened or fetched.
+    """
+    given = _given(source)
+    site, problems = _site(timezone)
+    if given.problems:
+        return Report(problems=(*problems, *given.problems))
+    after = to_minute(datetime.now(UTC) if now is None else now if now.tzinfo else now.replace(tzinfo=UTC))
+    report = _judged(given.value, site, after, max(0, min(count, MAX_COUNT)))
+    found = [*problems, *_compared(report.digest, digest), *report.problems]
+    return replace(report, problems=tuple(given.placed(problem) for problem in found))
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """A source as JSON data, or why it is none; ``document`` knows the places when it was text."""
+
+    value: Any = None
+    problems: tuple[Problem, ...] = ()
+    document: Document | None = None
+
+    def placed(self, problem: Problem) -> Problem:
+        return problem if self.document is None else problem.placed(self.document.spans)
+
+
+def _given(source: Any) -> _Given:
+    if isinstance(source, (bytes, str)):
+        document = read(source)
+        return _Given(document.value, document.problems, document)
+    try:
+        found = entries(source)
+        value = None if isinstance(found, Unreadable) or found is None else detach(dict(found))
+    except TooLarge:
+        return _Given(problems=(_unreadable("the manifest holds more than 200,000 values"),))
+    if value is None:
+        return _Given(problems=(_unreadable(f"bytes, text or a mapping hold a manifest, not {described(source, 'python')}"),))
+    return _Given(value, tuple(_no_manifest(value)))
+
+
+def _no_manifest(value: dict[str, Any]) -> Iterator[Problem]:
+    """What keeps Python data from being a manifest's JSON (spec/manifest.md M6)."""
+    faults = [identified("NSP601", found) for found in not_json(value, "")]
+    yield from faults
+    if not faults and json_size(value) > TEXT_BYTES:
+        yield _unreadable(f"the manifest has more than {TEXT_BYTES:,} bytes")
+
+
+def _unreadable(message: str) -> Problem:
+    return problem("NSP601", "", message)
+
+
+def _site(timezone: Any) -> tuple[Zone | None, list[Problem]]:
+    try:
+        if not isinstance(timezone, str):
+            raise ZoneError(f"a time zone is an IANA id, not {described(timezone, 'python')}", 'write timezone="UTC"')
+        return zone(timezone), []
+    except ZoneError as error:
+        return None, [problem("NSP206", "", f"the site's time zone: {error}", error.hint)]
+
+
+def _compared(actual: str | None, wanted: Any) -> Iterator[Problem]:
+    if wanted is None or actual is None or wanted == actual:
+        return
+    shown = quoted(wanted) if isinstance(wanted, str) else described(wanted, "python")
+    message = f"the manifest's digest is {actual}, not {shown}"
+    yield problem("NSP603", "", message, "build the manifest again, or ask its author for the digest of this one")
+
+
+def _judged(raw: Any, site: Zone | None, after: int, count: int) -> Report:
+    platform, problems = platform_of(raw)
+    name = raw.get("id") if isinstance(raw, dict) else None
+    report = Report(id=name if isinstance(name, str) else None, digest=digest_of(raw))
+    if platform is None:
+        return replace(report, problems=tuple(problems))
+    subject = Subject(raw=raw, platform=platform, timezone=None if site is None else site.name)
+    outlook = _Outlook(platform.cron, site, after, count)
+    schedules = tuple(filter(None, map(outlook.of, subject.schedules)))
+    return replace(
+        report,
+        platform=platform.name,
+        problems=(*check(subject), *outlook.problems),
+        schedules=schedules,
+    )
+
+
+@dataclass(slots=True)
+class _Outlook:
+    """The next fires of one manifest's schedules, and what speaks against them that the rules do not know."""
+
+    policy: CronPolicy
+    site: Zone | None
+    after: int
+    count: int
+    problems: list[Problem] = field(default_factory=list)
+    asked: int = 0
+
+    def of(self, view: ScheduleView) -> ScheduleReport | None:
+        """The report on one schedule; ``None`` for one that the rules refuse."""
+        expression, own = view.parsed, self._zone(view)
+        if expression is None or never_fires(expression) or own is None or self.site is None:
+            return None
+        calendar = _calendar(expression, own, self.policy.clock_change)
+        fires = calendar.marked(self.after, max(self.count, 1))
+        self._doubt(view, expression, fires)
+        changes = calendar.clock_effects(self.after, self.after + _LOOK_AHEAD)
+        return ScheduleReport(
+            pointer=view.pointer,
+            expression=expression.text,
+            timezone=own.name,
+            words=describe(expression),
+            fires=tuple(_fire(fire, own, self.site) for fire in fires[: self.count]),
+            changes=tuple(effect.sentence for effect in changes),
+        )
+
+    def _zone(self, view: ScheduleView) -> Zone | None:
+        if self.policy.time_zone == "site":
+            return self.site
+        name = self.policy.time_zone_default if view.timezone is ABSENT else view.timezone
+        try:
+            return zone(name, offsets=self.policy.fixed_offsets) if isinstance(name, str) else None
+        except ZoneError:
+            return None
+
+    def _doubt(self, view: ScheduleView, expression: Expression, fires: list[Fire]) -> None:
+        if not fires:
+            message = f'"{expression.text}" has no fire after {isoformat(self.after)}'
+            self.problems.append(problem("NSP207", view.expression_pointer, message))
+            return
+        self.asked += 1
+        against = objection(expression.text) if self.asked <= _SECOND_OPINIONS else None
+        if against is not None:
+            message = f'nsplugin finds a next fire of "{expression.text}", but croniter, a second engine, does not: {against}'
+            hint = "write the schedule in another way, and please report this as a bug of nsplugin"
+            self.problems.append(problem("NSP604", view.expression_pointer, message, hint))
+
+
+@lru_cache(maxsize=1024)
+def _calendar(expression: Expression, zone: Zone, policy: Policy) -> Calendar:
+    return Calendar(expression, zone, policy)
+
+
+def _fire(fire: Fire, own: Zone, site: Zone) -> FireReport:
+    return FireReport(
+        utc=isoformat(fire.minute).replace("Z", ":00Z"),
+        local=_clock(fire.minute, own),
+        site=_clock(fire.minute, site),
+        note=fire.note,
+    )
+
+
+def _clock(minute: int, zone: Zone) -> str:
+    wall, name = local(minute, zone)
+    return f"{wall.isoformat(' ', 'minutes')} {name}"
+
+
+def _plain_schedule(schedule: ScheduleReport) -> dict[str, Any]:
+    fires = [asdict(fire) for fire in schedule.fires]
+    return {
+        "pointer": schedule.pointer,
+        "expression": schedule.expression,
+        "timezone": schedule.timezone,
+        "words": schedule.words,
+        "nextFires": [fire["utc"] for fire in fires],
+        "fires": fires,
+        "clockChanges": list(schedule.changes),
+    }
+
+
+def _plain_problem(problem: Problem) -> dict[str, Any]:
+    span = problem.span
+    place = dict(zip(("line", "column", "endLine", "endColumn"), span or (None,) * 4, strict=True))
+    return {**plain(problem), **place}

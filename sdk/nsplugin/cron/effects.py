@@ -1,7 +1,5 @@
 """What clock changes do to a schedule: which fires they defer, drop, suppress or repeat, each in a sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple
 
@@ -62,13 +60,13 @@ def fire(table: Timetable, zone: Zone, minute: int, *, defer: bool) -> Fire:
 def changes(table: Timetable, zone: Zone, start: int, end: int, *, defer: bool) -> Iterator[ClockEffect]:
     """The effect of each clock change from ``start`` to before ``end`` that has one, in order."""
     segment = zone.segment(start)
-    if segment.start < start:
-        segment = zone.segment(segment.end)
     while segment.start < end:
-        kind, wall = _effect(table, segment, defer)
+        kind, wall = _effect(table, segment, defer) if segment.start >= start else ("deferred", ())
         if wall:
             sentence = _sentence(kind, _before(zone, segment), segment, wall)
             yield ClockEffect(kind, segment.start, wall, sentence)
+        if segment.end >= end:
+            break  # beyond the last change of a zone there is no further stretch
         segment = zone.segment(segment.end)
 
 

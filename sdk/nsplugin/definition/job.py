@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 DEFINER = "define_job"
 _POINTER = "/jobs/0"
-_SIGNATURE = Signature(
+SIGNATURE = Signature(
     DEFINER,
     (
         CONFIG,
@@ -124,7 +124,7 @@ def define_job(*args: Any, **kwargs: Any) -> Any:
     Returns a frozen :class:`JobDefinition` (the decorator does). Raises :class:`~nsplugin.cogover.ValidationError` with every
     problem when the platform would refuse any part of it.
     """
-    bound, site = _SIGNATURE.bind(args, kwargs), caller()
+    bound, site = SIGNATURE.bind(args, kwargs), caller()
     if CONFIG.key in bound.given or "handler" in bound.given:
         return _define(bound, site)
     if not is_collecting():
@@ -154,7 +154,7 @@ def _judged(bound: Bound) -> tuple[Intake, dict[str, Any], tuple[Problem, ...]]:
     options = dict(bound.given)
     if "handler" in options:
         intake.handler(options.pop("handler"), _POINTER)
-    given = intake.call(_SIGNATURE, replace(bound, given=options), _POINTER, "job")
+    given = intake.call(SIGNATURE, replace(bound, given=options), _POINTER, "job")
     raw = intake.read(given, _POINTER, {"schedule": intake.schedule})
     return intake, raw, _relative(judged(intake, {"jobs": [raw]}))
 

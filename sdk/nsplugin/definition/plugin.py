@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 DEFINER = "define_plugin"
 _PARAMETERS = ("id", "version", "capabilities", "jobs", "cron", "routes")
-_SIGNATURE = Signature(
+SIGNATURE = Signature(
     DEFINER,
     (CONFIG, *(Argument(name, name) for name in _PARAMETERS)),
     'write define_plugin(id="…", jobs={…}) or define_plugin({"id": "…", "jobs": {…}})',
@@ -122,7 +122,7 @@ def define_plugin(*args: Any, **kwargs: Any) -> Plugin:
 
 
 def _raw(intake: Intake, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    given = intake.call(_SIGNATURE, _SIGNATURE.bind(args, kwargs), "", "manifest")
+    given = intake.call(SIGNATURE, SIGNATURE.bind(args, kwargs), "", "manifest")
     for key in set(intake.platform.layout.fields).intersection(given).difference(_PARAMETERS):
         del given[key]
         message, hint = f"define_plugin takes no `{key}`: the build writes it", "leave it out"

@@ -87,10 +87,6 @@ class ProjectFile(Strict, title="project file"):
     out: str = optional("Where build writes the manifest.", examples=["dist"])
     select: Annotated[list[str], _CODES] = optional("The rules to run: codes or their beginnings.", examples=[["NSP2"]])
     ignore: Annotated[list[str], _CODES] = optional("The rules not to run.", examples=[["NSP209"]])
-    per_file_ignores: dict[str, Annotated[list[str], _CODES]] = Field(
-        alias="per-file-ignores",
-        default=None,
-        description="The rules not to run, by file pattern.",
-        json_schema_extra=lambda schema: schema.pop("default"),
-        examples=[{"tests/*": ["NSP4"]}],
+    per_file_ignores: dict[str, Annotated[list[str], _CODES]] = optional(
+        "The rules not to run, by file pattern.", alias="per-file-ignores", examples=[{"tests/*": ["NSP4"]}]
     )

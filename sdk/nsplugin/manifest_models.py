@@ -6,17 +6,18 @@ Nothing that checks manifests imports this module (decision 0002: pydantic alone
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetJsonSchemaHandler
 from pydantic.alias_generators import to_camel
 from pydantic_core import CoreSchema
 
 from nsplugin.platforms import CountLimit, CronPolicy, IntegerLimit, LengthLimit, NameLimit, Platform, load
+from nsplugin.structure import MANIFEST_VERSION
 
-MANIFEST_VERSION = 1
 NEXTSKIN = load("nextskin")
 COGOVER = load("cogover")
+PlatformName = TypeVar("PlatformName", bound=str)
 
 
 class Keywords:
@@ -95,9 +96,9 @@ class Strict(BaseModel):
     model_config: ClassVar[ConfigDict] = ConfigDict(strict=True, frozen=True, extra="forbid", alias_generator=to_camel)
 
 
-class _Manifest(Strict):
+class _Manifest(Strict, Generic[PlatformName]):
     manifest_version: Annotated[int, Keywords(const=MANIFEST_VERSION)] = Field(description="The manifest format's version.")
-    platform: str
+    platform: PlatformName = Field(description="The platform that this is for.")
     id: Text
     version: Text = optional("The plugin's own version.", examples=["1.4.0"])
     entry: Text = Field(description="The module and attribute that hold the definition.", examples=["plugin:plugin"])
@@ -135,10 +136,9 @@ class NextSkinRoute(Strict, title="NextSkin route"):
     )
 
 
-class NextSkinManifest(_Manifest, title="NextSkin manifest"):
+class NextSkinManifest(_Manifest[Literal["nextskin"]], title="NextSkin manifest"):
     """What a host installs of a NextSkin plugin: plain JSON that holds no code."""
 
-    platform: Literal["nextskin"] = Field(description="The platform that the plugin is for.")
     id: Annotated[Text, _name(NEXTSKIN.plugin_id)] = Field(description="The plugin's id.", examples=["cdn-refresh"])
     capabilities: Annotated[tuple[Text, ...], Field(strict=False)] = optional(
         "What the plugin may use.", examples=[list(NEXTSKIN.capabilities.known)]
@@ -182,10 +182,9 @@ class CogoverJob(Strict, title="Cogover job"):
     schedule: CogoverSchedule = optional("When the clock starts the job.", examples=[{"cron": "0 2 * * *"}])
 
 
-class CogoverManifest(_Manifest, title="Cogover manifest"):
+class CogoverManifest(_Manifest[Literal["cogover"]], title="Cogover manifest"):
     """What a Cogover project declares: its background jobs, as plain JSON that holds no code."""
 
-    platform: Literal["cogover"] = Field(description="The platform that the project is for.")
     id: Annotated[Text, _name(COGOVER.plugin_id)] = Field(description="The project's id.", examples=["order_automation"])
     jobs: Annotated[tuple[CogoverJob, ...], Field(strict=False), _count(COGOVER.jobs)] = Field(
         description="The jobs.", examples=[[{"key": "recalc_totals"}]]

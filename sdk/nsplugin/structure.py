@@ -20,7 +20,10 @@ from nsplugin.rules.identity import problem
 from nsplugin.wording import Origin, found, listed, plain, quoted, token, wanted
 from nsplugin_schemas import load as load_schema
 
-MANIFEST_VERSIONS: Final = (1,)
+MANIFEST_VERSION: Final = 1
+"""The manifest version that this tool writes."""
+
+MANIFEST_VERSIONS: Final = (MANIFEST_VERSION,)
 """The manifest versions that this tool reads (spec/manifest.md M7)."""
 
 _SUGGESTIONS: Final = 100
@@ -137,7 +140,7 @@ class _Walk:
         self, origin: Origin, hints: Mapping[str, Mapping[str, str]], synonyms: Mapping[str, Mapping[str, str]]
     ) -> None:
         self.faults: list[Fault] = []
-        self.origin = origin
+        self.origin: Origin = origin
         self.hints = hints
         self.synonyms = synonyms
 

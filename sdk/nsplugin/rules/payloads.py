@@ -50,9 +50,9 @@ def _schemas(subject: Subject) -> Iterator[Found]:
             if not found and isinstance(job.name, str):
                 sound[job.name] = job
     for schedule in subject.schedules if sound else ():
-        job = sound.get(schedule.job) if isinstance(schedule.job, str) else None
-        if job is not None:
-            yield from _payload(subject, schedule, job)
+        started = sound.get(schedule.job) if isinstance(schedule.job, str) else None
+        if started is not None:
+            yield from _payload(subject, schedule, started)
 
 
 def _schema(subject: Subject, schema: Any, pointer: str) -> Iterator[Found]:

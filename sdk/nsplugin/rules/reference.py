@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
-from nsplugin.platforms import every
+from nsplugin.platforms import Platform, every
 from nsplugin.rules._family import Rule
 from nsplugin.rules.catalogue import documented
 
@@ -67,7 +67,7 @@ def _most(limit: Any, name: str, unit: str) -> str:
     return "–" if limit is None else f"at most {getattr(limit, name)} {unit}"
 
 
-_ROWS: Final = (
+_ROWS: Final[tuple[tuple[str, Callable[[Platform], str]], ...]] = (
     ("id", lambda platform: _most(platform.plugin_id, "max_length", "characters")),
     ("job name", lambda platform: _most(platform.job_name, "max_length", "characters")),
     ("qualified name", lambda platform: _most(platform.qualified_name, "max_length", "characters")),

@@ -9,7 +9,6 @@ from typing import Final, Literal
 
 from nsplugin.cron import Calendar, parse, zone
 from nsplugin.platforms import CronPolicy, Platform, Retention
-
 from nsplugin_core.tasks import Target
 
 MINUTE_MS: Final = 60_000
@@ -80,7 +79,7 @@ _SCHEDULES_STAY: Final = {"keep-tasks": True, "drop-schedules": False}
 
 
 def schedules_stay(policy: Retention) -> bool:
-    """Whether a disabled plugin keeps its schedules' rows and counters (spec/nextskin.md A4) or loses them (spec/cogover.md D9)."""
+    """Whether a disabled plugin keeps its cron rows (spec/nextskin.md A4) or loses them (spec/cogover.md D9)."""
     return _SCHEDULES_STAY[policy.on_disable]
 
 

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from nsplugin.platforms import RetryPolicy
 from nsplugin.retries import RETRIED, wait_ms
 
-State = Literal["queued", "held", "running", "succeeded", "dead"]
-Target = Literal["queued", "held", "running", "succeeded", "dead", "gone"]
+State = Literal["queued", "running", "succeeded", "dead"]
+Target = Literal["queued", "running", "succeeded", "dead", "gone"]
 Event = Literal[
     "claim", "success", "failure", "retryable", "timeout", "deferred", "lost",
-    "hold", "release", "retry", "delete", "expire", "uninstall",
+    "retry", "delete", "expire", "uninstall",
 ]  # fmt: skip
 When = Literal["always", "retried", "attempts left", "key free", "otherwise"]
 
-UNFINISHED: Final[tuple[State, ...]] = ("queued", "held", "running")
+UNFINISHED: Final[tuple[State, ...]] = ("queued", "running")
 FINISHED: Final[tuple[State, ...]] = ("succeeded", "dead")
 
 
@@ -39,42 +39,31 @@ class Transition:
     error: Literal["same", "set"] = "same"
 
 
-def _endings(event: Event, source: str) -> tuple[Transition, Transition]:
-    again = Transition(
-        state="running", event=event, when="retried", target="queued", run_at="now + wait", error="set", source=source
-    )
-    return again, Transition(
-        state="running", event=event, when="otherwise", target="dead", error="set", source="spec/nextskin.md X4"
-    )
+def _row(state: State, event: Event, target: Target, source: str, **rest: Any) -> Transition:
+    return Transition(state=state, event=event, target=target, source=source, **rest)
+
+
+def _failed(event: Event, source: str) -> tuple[Transition, Transition]:
+    again = _row("running", event, "queued", source, when="retried", run_at="now + wait", error="set")
+    return again, _row("running", event, "dead", "spec/nextskin.md X4", when="otherwise", error="set")
 
 
 TABLE: Final[tuple[Transition, ...]] = (
-    Transition(state="queued", event="claim", target="running", attempt="+1", source="spec/nextskin.md X5"),
-    Transition(state="running", event="success", target="succeeded", source="spec/nextskin.md X2"),
-    *_endings("failure", "spec/nextskin.md X3, spec/cogover.md X4"),
-    *_endings("retryable", "spec/cogover.md X4"),
-    *_endings("timeout", "spec/nextskin.md X2"),
-    Transition(
-        state="running", event="deferred", target="queued", attempt="-1", run_at="now", source="spec/nextskin.md X6, spec/core.md Q3"
-    ),
-    Transition(
-        state="running", event="lost", when="attempts left", target="queued", run_at="now", error="set", source="spec/core.md Q2"
-    ),
-    Transition(state="running", event="lost", when="otherwise", target="dead", error="set", source="spec/core.md Q2"),
-    Transition(state="queued", event="hold", target="held", source="spec/nextskin.md A4"),
-    Transition(state="held", event="release", target="queued", source="spec/nextskin.md A4"),
-    Transition(
-        state="dead", event="retry", when="key free", target="queued", attempt="0", run_at="now", source="spec/nextskin.md A2"
-    ),
-    Transition(state="dead", event="retry", when="otherwise", target="gone", source="spec/nextskin.md A2"),
-    Transition(state="dead", event="delete", target="gone", source="spec/nextskin.md A1"),
-    Transition(state="dead", event="expire", target="gone", source="spec/nextskin.md A3, spec/core.md Q6"),
-    Transition(state="succeeded", event="expire", target="gone", source="spec/cogover.md E6, spec/core.md Q6"),
-    *(
-        Transition(state=state, event="uninstall", target="gone", source="spec/nextskin.md A4")
-        for state in (*UNFINISHED, *FINISHED)
-    ),
-)  # fmt: skip
+    _row("queued", "claim", "running", "spec/nextskin.md X5", attempt="+1"),
+    _row("running", "success", "succeeded", "spec/nextskin.md X2"),
+    *_failed("failure", "spec/nextskin.md X3, spec/cogover.md X4"),
+    *_failed("retryable", "spec/cogover.md X4"),
+    *_failed("timeout", "spec/nextskin.md X2"),
+    _row("running", "deferred", "queued", "spec/nextskin.md X6, spec/core.md Q3", attempt="-1", run_at="now"),
+    _row("running", "lost", "queued", "spec/core.md Q2", when="attempts left", run_at="now", error="set"),
+    _row("running", "lost", "dead", "spec/core.md Q2", when="otherwise", error="set"),
+    _row("dead", "retry", "queued", "spec/nextskin.md A2", when="key free", attempt="0", run_at="now"),
+    _row("dead", "retry", "gone", "spec/nextskin.md A2", when="otherwise"),
+    _row("dead", "delete", "gone", "spec/nextskin.md A1"),
+    _row("dead", "expire", "gone", "spec/nextskin.md A3, spec/core.md Q6"),
+    _row("succeeded", "expire", "gone", "spec/cogover.md E6, spec/core.md Q6"),
+    *(_row(state, "uninstall", "gone", "spec/nextskin.md A4") for state in (*UNFINISHED, *FINISHED)),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,8 @@ class NewerSchema(StoreError):
 
     def __init__(self, found: int, known: int) -> None:
         super().__init__(
-            f"the database has schema version {found}, this nsplugin knows versions up to {known}: upgrade nsplugin, or use another database"
+            f"the database has schema version {found}, this nsplugin knows versions up to {known}:"
+            " upgrade nsplugin, or use another database"
         )
 
 
@@ -43,5 +44,7 @@ class TooManyUnfinished(StoreError):
     """The project has as many tasks waiting or running as it may (spec/cogover.md E8)."""
 
     def __init__(self, plugin: str, limit: int) -> None:
-        super().__init__(f"project {plugin!r} has {limit} tasks waiting or running, as many as it may; try again when some are done")
+        super().__init__(
+            f"project {plugin!r} has {limit} tasks waiting or running, as many as it may; try again when some are done"
+        )
         self.plugin, self.limit = plugin, limit

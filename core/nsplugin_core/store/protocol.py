@@ -37,7 +37,9 @@ class TaskStore(Protocol):
         """Accept all tasks or none. Raises ``UnknownPlugin``, ``UnknownJob`` or ``TooManyUnfinished``."""
         ...
 
-    def claim(self, wants: Mapping[str, int], *, now: int, grace_ms: int, claimer: str, lost: Callable[[Attempt], Ending]) -> Claim:
+    def claim(
+        self, wants: Mapping[str, int], *, now: int, grace_ms: int, claimer: str, lost: Callable[[Attempt], Ending]
+    ) -> Claim:
         """Take due tasks of enabled plugins, at most ``wants[plugin]`` each, after judging leases that ran out by ``lost``.
 
         A claimed attempt counts at once; its lease ends at ``now`` + its time-out + ``grace_ms``.
@@ -65,7 +67,7 @@ class TaskStore(Protocol):
         ...
 
     def retry(self, task_ids: Sequence[str], *, plugin: str, now: int) -> dict[str, bool]:
-        """Requeue dead letters of a plugin from 0 attempts: id → ``True``, or ``False`` where its key is taken and it is dropped."""
+        """Requeue dead letters from 0 attempts: id → ``True``, or ``False`` where its key is taken and it is dropped."""
         ...
 
     def delete(self, task_ids: Sequence[str], *, plugin: str) -> list[str]:
@@ -77,7 +79,7 @@ class TaskStore(Protocol):
         ...
 
     def sweep(self, *, now: int, limit: int) -> Swept:
-        """Remove what has outlived its retention, hold stragglers of disabled plugins; at most ``limit`` rows of each kind."""
+        """Remove what has outlived its retention, at most ``limit`` rows of each kind."""
         ...
 
 
@@ -85,9 +87,9 @@ class RegistryStore(Protocol):
     """Installed plugins and their cron rows."""
 
     def change(self, plugin_id: str, plan: Callable[[Installed | None], Installed | None], *, now: int) -> Installed | None:
-        """Replace a plugin by what ``plan`` makes of it (locked meanwhile): installs, upgrades, switches, or uninstalls (``None``).
+        """Replace a plugin, locked meanwhile, by what ``plan`` makes of it: install, upgrade, switch, or uninstall (``None``).
 
-        Waiting tasks follow: held while the plugin is disabled, given changed limits, removed with it. Returns the plan.
+        Waiting tasks follow: they are given changed limits, and removed with the plugin. Returns what is installed now.
         """
         ...
 
@@ -99,12 +101,16 @@ class RegistryStore(Protocol):
         """All plugins by id."""
         ...
 
+    def enabled(self) -> list[str]:
+        """The ids of all enabled plugins."""
+        ...
+
     def schedules(self, plugin_id: str | None = None) -> list[Schedule]:
         """Cron rows, of one plugin or of all, in the manifests' order."""
         ...
 
     def fire(self, decide: Callable[[DueSchedule], Fired], *, now: int, limit: int) -> list[Fired]:
-        """Take due cron rows of enabled plugins under row locks, advance and enqueue as decided; nobody else gets the same ones."""
+        """Take due cron rows of enabled plugins under row locks, advance and enqueue as decided; nobody else gets them."""
         ...
 
     def next_fire(self) -> int | None:
@@ -120,7 +126,15 @@ class DataStore(Protocol):
         ...
 
     def put(
-        self, plugin: str, namespace: str, key: str, value: str, *, now: int, expires_at: int | None = None, expected: int | None = None
+        self,
+        plugin: str,
+        namespace: str,
+        key: str,
+        value: str,
+        *,
+        now: int,
+        expires_at: int | None = None,
+        expected: int | None = None,
     ) -> int | None:
         """Write and return the new version; with ``expected`` only if that is the version now (0: absent), else ``None``."""
         ...
@@ -129,7 +143,9 @@ class DataStore(Protocol):
         """Delete; with ``expected`` only if that is the version now. Whether something was deleted."""
         ...
 
-    def entries(self, plugin: str, namespace: str, *, now: int, prefix: str = "", after: str = "", limit: int = 100) -> list[Entry]:
+    def entries(
+        self, plugin: str, namespace: str, *, now: int, prefix: str = "", after: str = "", limit: int = 100
+    ) -> list[Entry]:
         """Entries whose key has the prefix and comes after ``after``, by key (code point order)."""
         ...
 

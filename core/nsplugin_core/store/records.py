@@ -159,19 +159,17 @@ class Depth:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Swept:
-    """How many rows a sweep removed, or put right."""
+    """How many rows a sweep removed."""
 
     finished: int = 0
     attempts: int = 0
     entries: int = 0
     locks: int = 0
-    held: int = 0
-    orphans: int = 0
 
     @property
     def total(self) -> int:
         """All rows together."""
-        return self.finished + self.attempts + self.entries + self.locks + self.held + self.orphans
+        return self.finished + self.attempts + self.entries + self.locks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

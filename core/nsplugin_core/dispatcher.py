@@ -1,0 +1,217 @@
+"""Claims tasks for hosts with free slots, enforces time-outs, and writes how attempts ended, many in one transaction."""
+
+from __future__ import annotations
+
+import heapq
+import logging
+import os
+import random
+import socket
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from nsplugin_core.attempts import Attempt, HostPool, Outcome
+from nsplugin_core.clock import Clock
+from nsplugin_core.endings import Kind, ending, events, refusal
+from nsplugin_core.events import EngineEvent, Observe, log_event
+from nsplugin_core.store.protocol import Store
+from nsplugin_core.store.records import Ending
+
+GRACE_MS: Final = 15_000
+"""How long after its time-out an attempt's lease runs on: time to stop it, and to write that down."""
+CLAIM_BATCH: Final = 200
+"""The most tasks of one plugin that a single claim takes."""
+ROSTER_MS: Final = 1_000
+"""How old the list of enabled plugins may be."""
+_logger: Final = logging.getLogger("nsplugin.engine")
+_Key = tuple[str, int]
+
+
+@dataclass(slots=True)
+class _Counts:
+    """What became of attempts here, for metrics."""
+
+    claimed: int = 0
+    finished: int = 0
+    refused: int = 0
+
+
+@dataclass(slots=True, kw_only=True)
+class Settings:
+    """``claimer`` names this process in leases; ``grace_ms`` and ``batch`` as above."""
+
+    claimer: str = field(default_factory=lambda: f"{socket.gethostname()}:{os.getpid()}")
+    grace_ms: int = GRACE_MS
+    batch: int = CLAIM_BATCH
+
+
+class Dispatcher:
+    """Moves tasks between the store and the hosts. ``run_once`` belongs to one thread, ``deliver`` to any.
+
+    ``wake`` is called when an outcome came in: a loop sets it so as to run again at once.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        pool: HostPool,
+        clock: Clock,
+        *,
+        source: random.Random | None = None,
+        observe: Observe = log_event,
+        settings: Settings | None = None,
+    ) -> None:
+        self._store, self._pool, self._clock = store, pool, clock
+        self._source = source or random.SystemRandom()
+        self._observe = observe
+        self._settings = settings or Settings()
+        self._running: dict[_Key, tuple[Attempt, int]] = {}
+        self._deadlines: list[tuple[int, _Key]] = []
+        self._arrived: deque[tuple[int, Sequence[Outcome]]] = deque()
+        self._unwritten: list[Ending] = []
+        self._roster: tuple[str, ...] = ()
+        self._roster_until = 0
+        self._next_claim: int | None = None
+        self._claiming = True
+        self.counts = _Counts()
+        self.wake = _nothing
+
+    @property
+    def in_flight(self) -> int:
+        """Attempts that run, or whose end is not written yet."""
+        return len(self._running) + len(self._unwritten)
+
+    def deliver(self, outcomes: Sequence[Outcome]) -> None:
+        """Take outcomes from a host; the moment counts against the time-out."""
+        self._arrived.append((self._clock.now_ms(), outcomes))
+        self.wake()
+
+    def run_once(self, now_ms: int) -> int:
+        """Write what ended, end what is over its time, claim for free slots; returns how many attempts were touched."""
+        self._collect()
+        self._expire(now_ms)
+        written = self._write(now_ms)
+        return written + (self._claim(now_ms) if self._claiming else 0)
+
+    def next_due(self) -> int | None:
+        """When there is work again without anybody waking us: a task due, a lease or a time-out over (UTC ms)."""
+        moments = [deadline for deadline, key in self._deadlines[:1]]
+        if self._next_claim is not None and self._claiming:
+            moments.append(self._next_claim)
+        return min(moments, default=None)
+
+    def stop_claiming(self) -> None:
+        """Take nothing more; what runs goes on, and its end is written."""
+        self._claiming = False
+
+    def give_back(self, now_ms: int) -> int:
+        """Defer everything that still runs, for a stop that can't wait (spec/core.md Q3); returns how many."""
+        attempts = [attempt for attempt, _ in self._running.values()]
+        for attempt in attempts:
+            self._pool.cancel(attempt.task_id, attempt.claim)
+            self._end(attempt, "deferred", now_ms)
+        self._write(now_ms)
+        return len(attempts)
+
+    def _collect(self) -> None:
+        while self._arrived:
+            at, outcomes = self._arrived.popleft()
+            for outcome in outcomes:
+                self._judge(outcome, at)
+
+    def _judge(self, outcome: Outcome, at: int) -> None:
+        """A result that comes at the time-out or later is none (spec/nextskin.md X2)."""
+        found = self._running.get((outcome.task_id, outcome.claim))
+        if found is None:
+            self._refuse(outcome, at)
+        elif at >= found[1]:
+            self._time_out(found[0], at)
+        else:
+            self._end(found[0], outcome.kind, at, outcome.error, outcome.error_code)
+
+    def _expire(self, now: int) -> None:
+        while self._deadlines and (self._deadlines[0][0] <= now or self._deadlines[0][1] not in self._running):
+            _, key = heapq.heappop(self._deadlines)
+            if key in self._running:
+                self._time_out(self._running[key][0], now)
+
+    def _time_out(self, attempt: Attempt, now: int) -> None:
+        self._pool.cancel(attempt.task_id, attempt.claim)
+        self._end(attempt, "timeout", now)
+
+    def _end(self, attempt: Attempt, kind: Kind, now: int, error: str | None = None, code: str | None = None) -> None:
+        del self._running[attempt.task_id, attempt.claim]
+        self._unwritten.append(ending(attempt, kind, now=now, source=self._source, error=error, code=code))
+
+    def _write(self, now: int) -> int:
+        """Kept until the store has taken them: a database that is away for a while loses no ending."""
+        endings = self._unwritten
+        if not endings:
+            return 0
+        taken = self._store.tasks.finish(endings, now=now)
+        self._unwritten = []
+        for each in endings:
+            if (each.task_id, each.claim) in taken:
+                self._tell(events(each))
+            else:
+                self.counts.refused += 1
+                self._observe(refusal(each))
+        self.counts.finished += len(taken)
+        return len(endings)
+
+    def _refuse(self, outcome: Outcome, at: int) -> None:
+        self.counts.refused += 1
+        error = f"a result ({outcome.kind}) came for attempt {outcome.claim} of it, which is not running here any more"
+        self._observe(EngineEvent(at=at, type="refused", plugin="", job="", task=outcome.task_id, error=error))
+
+    def _claim(self, now: int) -> int:
+        wants = {plugin: min(self._pool.free(plugin), self._settings.batch) for plugin in self._plugins(now)}
+        claim = self._store.tasks.claim(
+            wants,
+            now=now,
+            grace_ms=self._settings.grace_ms,
+            claimer=self._settings.claimer,
+            lost=lambda attempt: ending(attempt, "lost", now=now, source=self._source),
+        )
+        self._next_claim = claim.next_due
+        for each in claim.lost:
+            self._tell(events(each))
+        if claim.attempts:
+            self._start(claim.attempts, now)
+        return len(claim.attempts) + len(claim.lost)
+
+    def _start(self, attempts: Sequence[Attempt], now: int) -> None:
+        self.counts.claimed += len(attempts)
+        started = self._clock.now_ms()
+        for attempt in attempts:
+            key = (attempt.task_id, attempt.claim)
+            deadline = started + attempt.timeout_ms
+            self._running[key] = (attempt, deadline)
+            heapq.heappush(self._deadlines, (deadline, key))
+            self._observe(_started(attempt, now))
+        try:
+            self._pool.start(attempts, self.deliver)
+        except Exception:
+            _logger.exception("the hosts took no attempts; they are given back")
+            self.deliver([Outcome(task_id=each.task_id, claim=each.claim, kind="deferred") for each in attempts])
+
+    def _plugins(self, now: int) -> tuple[str, ...]:
+        if now >= self._roster_until or now < self._roster_until - ROSTER_MS:
+            self._roster, self._roster_until = tuple(self._store.registry.enabled()), now + ROSTER_MS
+        return self._roster
+
+    def _tell(self, told: Iterable[EngineEvent]) -> None:
+        for event in told:
+            self._observe(event)
+
+
+def _started(attempt: Attempt, now: int) -> EngineEvent:
+    return EngineEvent(
+        at=now, type="attempt", plugin=attempt.plugin, job=attempt.job, task=attempt.task_id, attempt=attempt.attempt
+    )
+
+
+def _nothing() -> None:
+    pass

@@ -1,0 +1,84 @@
+"""The clock's work: due cron rows become tasks (spec/core.md K1, K2). Any number of processes may run it at once."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from nsplugin.platforms import Platform, load
+from nsplugin_core import policy
+from nsplugin_core.enqueueing import task_id
+from nsplugin_core.events import EngineEvent, EventType, Observe, log_event
+from nsplugin_core.store.protocol import Store
+from nsplugin_core.store.records import DueSchedule, Fired, NewTask, Schedule
+
+BATCH: Final = 100
+"""Cron rows taken in one transaction."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scheduler:
+    """Makes one task per fire, whoever else tries at the same moment."""
+
+    store: Store
+    source: random.Random = field(default_factory=random.SystemRandom)
+    observe: Observe = log_event
+
+    def run_once(self, now_ms: int) -> int:
+        """Take the cron rows that are due at ``now_ms``; returns how many."""
+        taken = 0
+        while True:
+            fired = self.store.registry.fire(lambda due: self._decide(due, now_ms), now=now_ms, limit=BATCH)
+            for each in fired:
+                for event in _events(each, now_ms):
+                    self.observe(event)
+            taken += len(fired)
+            if len(fired) < BATCH:
+                return taken
+
+    def next_due(self) -> int | None:
+        """The earliest next fire (UTC ms)."""
+        return self.store.registry.next_fire()
+
+    def _decide(self, due: DueSchedule, now: int) -> Fired:
+        platform = load(due.platform)
+        row = due.schedule
+        times = policy.calendar(row.expression, row.timezone, platform.cron.clock_change)
+        moment = now if row.next_fire is None else row.next_fire
+        firing = policy.fire(platform.cron, times, due=moment, now=now, unfinished=due.unfinished)
+        return Fired(
+            schedule=row,
+            tasks=[self._task(platform, row, instant, now) for instant in firing.instants],
+            next_fire=firing.next_fire,
+            skipped=firing.skipped,
+            caught_up=firing.caught_up,
+        )
+
+    def _task(self, platform: Platform, row: Schedule, instant: int, now: int) -> NewTask:
+        return NewTask(
+            id=task_id(platform, self.source),
+            plugin=row.plugin,
+            job=row.job,
+            payload=row.payload,
+            due_at=instant,
+            created_at=now,
+            source="schedule",
+            max_unfinished=platform.enqueue.max_unfinished,
+            budget=None if platform.automation is None else platform.automation.max_count,
+            schedule_id=row.id,
+            fire_at=instant,
+        )
+
+
+def _events(fired: Fired, now: int) -> Iterator[EngineEvent]:
+    for _ in range(fired.skipped):
+        yield _event(fired, "skip", now, fired.schedule.last_task or "", fired.schedule.next_fire)
+    kind: EventType = "catch-up" if fired.caught_up else "fire"
+    for task, placed in zip(fired.tasks, fired.enqueued, strict=True):
+        yield _event(fired, kind, now, placed.task_id, task.fire_at)
+
+
+def _event(fired: Fired, kind: EventType, now: int, task: str, due: int | None) -> EngineEvent:
+    return EngineEvent(at=now, type=kind, plugin=fired.schedule.plugin, job=fired.schedule.job, task=task, due=due)

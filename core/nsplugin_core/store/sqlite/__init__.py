@@ -1,0 +1,159 @@
+"""SQLite: one file, no service, one writer at a time. Also ``:memory:``, for simulations."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, Literal, TypeVar
+
+from nsplugin_core.store.database import Row, Subscribers, Transaction, pending, split_statements, statements
+from nsplugin_core.store.errors import StoreError, StoreUnavailable
+from nsplugin_core.store.sqlite.watch import Watch
+
+T = TypeVar("T")
+MEMORY: Final = ":memory:"
+OLDEST: Final = (3, 38, 0)
+BUSY_SECONDS: Final = 30.0
+WAL_BYTES: Final = 64 * 1024 * 1024
+
+
+class SqliteDatabase:
+    """A database file with two connections a process: one writes, one reads, each used by one thread at a time.
+
+    ``synchronous`` FULL makes every commit durable against a power cut; NORMAL only against a crash of the process.
+    """
+
+    def __init__(self, path: str, *, synchronous: Literal["FULL", "NORMAL"] = "FULL") -> None:
+        _check_library()
+        self._path = path
+        self._statements = statements(__name__)
+        self._writer = _Session(path, self._statements, synchronous)
+        self._reader = self._writer if path == MEMORY else _Session(path, self._statements, synchronous)
+        self._subscribers = Subscribers()
+        self._watch: Watch | None = None
+        self._writer.migrate()
+
+    def atomically(self, work: Callable[[Transaction], T]) -> T:
+        """A write transaction; other writers, of this process and others, wait for it."""
+        with self._writer.writing() as transaction:
+            return work(transaction)
+
+    def once(self, name: str, /, **parameters: Any) -> list[Row]:
+        """A single named statement that writes."""
+        with self._writer.writing() as transaction:
+            return transaction.run(name, **parameters)
+
+    def read(self, name: str, /, **parameters: Any) -> list[Row]:
+        """A named statement that only reads; writers don't make it wait."""
+        with self._reader.using() as session:
+            return session.run(name, **parameters)
+
+    def announce(self) -> None:
+        """Wake this process at once; watchers in other processes see the file change."""
+        self._subscribers.wake()
+
+    def subscribe(self, wake: Callable[[], None]) -> Callable[[], None]:
+        """Wake on tasks accepted here, and on changes by other processes, seen within some milliseconds."""
+        end = self._subscribers.add(wake)
+        if self._watch is None and self._path != MEMORY:
+            self._watch = Watch(self._path, self._subscribers.wake)
+        return end
+
+    def close(self) -> None:
+        """Fold the log into the file and close."""
+        if self._watch is not None:
+            self._watch.close()
+        self._reader.close()
+        self._writer.close()
+
+
+class _Session:
+    """A connection and the lock that gives it to one thread at a time."""
+
+    def __init__(self, path: str, named: Mapping[str, tuple[str, ...]], synchronous: str) -> None:
+        self._statements = named
+        self._lock = threading.RLock()
+        with _translated(path):
+            self._connection = sqlite3.connect(
+                path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=256
+            )
+            self._connection.execute("PRAGMA journal_mode = WAL").fetchall()
+            self._connection.execute(f"PRAGMA synchronous = {synchronous}")
+            self._connection.execute(f"PRAGMA journal_size_limit = {WAL_BYTES}")
+        self._path = path
+
+    @contextmanager
+    def using(self) -> Iterator[_Session]:
+        with self._lock, _translated(self._path):
+            yield self
+
+    @contextmanager
+    def writing(self) -> Iterator[_Session]:
+        with self.using():
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    def run(self, name: str, /, **parameters: Any) -> list[Row]:
+        execute = self._connection.execute
+        parts = self._statements[name]
+        if len(parts) == 1:
+            return execute(parts[0], parameters).fetchall()
+        return [row for part in parts for row in execute(part, parameters).fetchall()]
+
+    def migrate(self) -> None:
+        with self.writing():
+            self._connection.execute("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL) STRICT")
+            found = self._connection.execute("SELECT coalesce(max(version), 0) FROM schema_version").fetchone()[0]
+            for number, script in pending(__name__, found):
+                for statement in split_statements(script):
+                    self._connection.execute(statement)
+                self._connection.execute("INSERT INTO schema_version VALUES (?)", (number,))
+
+    def close(self) -> None:
+        with self._lock:
+            self._connection.close()
+
+
+def _check_library() -> None:
+    if sqlite3.sqlite_version_info < OLDEST:
+        wanted = ".".join(map(str, OLDEST))
+        raise StoreError(
+            f"Python's SQLite is {sqlite3.sqlite_version}; nsplugin needs {wanted} or newer: use a newer Python, or PostgreSQL"
+        )
+
+
+@contextmanager
+def _translated(path: str) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.ProgrammingError as error:
+        if "closed database" not in str(error):
+            raise
+        raise StoreUnavailable(f"the database {path} was closed") from error
+    except sqlite3.DatabaseError as error:
+        raise _translation(path, error) from error
+
+
+def _translation(path: str, error: sqlite3.DatabaseError) -> Exception:
+    """A fault of ours (SQLITE_ERROR, a broken constraint) stays what it is."""
+    if error.sqlite_errorname in ("SQLITE_NOTADB", "SQLITE_CORRUPT"):
+        return StoreError(f"{path} is not a usable SQLite database: {error}")
+    if not isinstance(error, sqlite3.OperationalError) or error.sqlite_errorname == "SQLITE_ERROR":
+        return error
+    return StoreUnavailable(_explained(path, error))
+
+
+def _explained(path: str, error: Exception) -> str:
+    folder = Path(path).parent
+    if "unable to open" in str(error) and not folder.is_dir():
+        return f"can't open the database {path}: the folder {folder} does not exist"
+    return f"the database {path} can't be used now: {error}"

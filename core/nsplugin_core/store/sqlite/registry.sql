@@ -1,0 +1,105 @@
+-- name: lock_change
+-- The write lock of the transaction is enough.
+SELECT 1;
+
+-- name: plugin
+SELECT id, platform, version, manifest, digest, enabled, timezone, installed_at, updated_at FROM plugin WHERE id = :plugin;
+
+-- name: plugins
+SELECT id, platform, version, manifest, digest, enabled, timezone, installed_at, updated_at FROM plugin ORDER BY id;
+
+-- name: enabled
+SELECT id FROM plugin WHERE enabled ORDER BY id;
+
+-- name: jobs
+SELECT name, max_attempts, timeout_ms FROM job WHERE plugin = :plugin ORDER BY name;
+
+-- name: schedules
+SELECT id, plugin, position, pointer, expression, timezone, job, payload, next_fire, last_fire, last_task, fires, skipped, caught_up
+FROM schedule WHERE plugin = :plugin ORDER BY position, id;
+
+-- name: lock_schedules
+SELECT id, plugin, position, pointer, expression, timezone, job, payload, next_fire, last_fire, last_task, fires, skipped, caught_up
+FROM schedule WHERE plugin = :plugin ORDER BY position, id;
+
+-- name: all_schedules
+SELECT id, plugin, position, pointer, expression, timezone, job, payload, next_fire, last_fire, last_task, fires, skipped, caught_up
+FROM schedule ORDER BY plugin, position, id;
+
+-- name: save_plugin
+INSERT INTO plugin (id, platform, version, manifest, digest, enabled, timezone, installed_at, updated_at)
+VALUES (:id, :platform, :version, :manifest, :digest, :enabled, :timezone, :installed_at, :updated_at)
+ON CONFLICT (id) DO UPDATE SET platform = excluded.platform, version = excluded.version, manifest = excluded.manifest,
+  digest = excluded.digest, enabled = excluded.enabled, timezone = excluded.timezone, updated_at = excluded.updated_at;
+
+-- name: save_jobs
+DELETE FROM job WHERE plugin = :plugin AND name NOT IN (SELECT value ->> 'name' FROM json_each(:jobs));
+
+INSERT INTO job (plugin, name, max_attempts, timeout_ms)
+SELECT :plugin, value ->> 'name', value ->> 'max_attempts', value ->> 'timeout_ms' FROM json_each(:jobs) WHERE true
+ON CONFLICT (plugin, name) DO UPDATE SET max_attempts = excluded.max_attempts, timeout_ms = excluded.timeout_ms;
+
+-- name: save_schedules
+DELETE FROM schedule WHERE plugin = :plugin AND id NOT IN (SELECT value ->> 'id' FROM json_each(:schedules));
+
+INSERT INTO schedule (
+  id, plugin, position, pointer, expression, timezone, job, payload, next_fire, last_fire, last_task, fires, skipped, caught_up)
+SELECT value ->> 'id', :plugin, value ->> 'position', value ->> 'pointer', value ->> 'expression', value ->> 'timezone',
+  value ->> 'job', value ->> 'payload', value ->> 'next_fire', value ->> 'last_fire', value ->> 'last_task', value ->> 'fires',
+  value ->> 'skipped', value ->> 'caught_up'
+FROM json_each(:schedules) WHERE true
+ON CONFLICT (id) DO UPDATE SET position = excluded.position, pointer = excluded.pointer, expression = excluded.expression,
+  timezone = excluded.timezone, job = excluded.job, payload = excluded.payload, next_fire = excluded.next_fire,
+  last_fire = excluded.last_fire, last_task = excluded.last_task, fires = excluded.fires, skipped = excluded.skipped,
+  caught_up = excluded.caught_up;
+
+-- name: open_usage
+INSERT INTO usage (plugin, unfinished) SELECT :plugin, count(*) FROM task WHERE plugin = :plugin
+ON CONFLICT (plugin) DO NOTHING;
+
+-- name: limit_waiting
+-- A task that has had as many attempts as the new limit, or more, gets one last attempt.
+UPDATE task SET max_attempts = max(i.value ->> 'max_attempts', attempt + 1), timeout_ms = i.value ->> 'timeout_ms'
+FROM json_each(:jobs) i
+WHERE task.plugin = :plugin AND task.state = 'queued' AND task.job = i.value ->> 'name';
+
+-- name: lock_removal
+SELECT id FROM plugin WHERE id = :plugin;
+
+-- name: uninstall
+DELETE FROM schedule WHERE plugin = :plugin;
+
+DELETE FROM task WHERE plugin = :plugin;
+
+DELETE FROM finished WHERE plugin = :plugin;
+
+DELETE FROM attempt WHERE plugin = :plugin;
+
+DELETE FROM run_key WHERE plugin = :plugin;
+
+DELETE FROM usage WHERE plugin = :plugin;
+
+DELETE FROM entry WHERE plugin = :plugin;
+
+DELETE FROM lock WHERE plugin = :plugin;
+
+DELETE FROM job WHERE plugin = :plugin;
+
+DELETE FROM plugin WHERE id = :plugin;
+
+-- name: due_schedules
+SELECT s.id, s.plugin, s.position, s.pointer, s.expression, s.timezone, s.job, s.payload, s.next_fire, s.last_fire, s.last_task,
+  s.fires, s.skipped, s.caught_up, p.platform, EXISTS (SELECT 1 FROM task t WHERE t.id = s.last_task)
+FROM schedule s JOIN plugin p ON p.id = s.plugin
+WHERE s.next_fire <= :now AND p.enabled
+ORDER BY s.next_fire, s.id LIMIT :limit;
+
+-- name: advance_schedules
+UPDATE schedule SET next_fire = i.value ->> 'next_fire', last_fire = coalesce(i.value ->> 'last_fire', last_fire),
+  last_task = coalesce(i.value ->> 'last_task', last_task), fires = fires + (i.value ->> 'fires'),
+  skipped = skipped + (i.value ->> 'skipped'), caught_up = caught_up + (i.value ->> 'caught_up')
+FROM json_each(:fired) i WHERE schedule.id = i.value ->> 'id';
+
+-- name: next_fire
+SELECT s.next_fire FROM schedule s JOIN plugin p ON p.id = s.plugin
+WHERE p.enabled AND s.next_fire IS NOT NULL ORDER BY s.next_fire LIMIT 1;

@@ -1,0 +1,250 @@
+"""The queue over named statements: one piece of Python for both dialects."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from typing import Any, Final
+
+from nsplugin_core.attempts import Attempt
+from nsplugin_core.store.database import Database, Row, Transaction
+from nsplugin_core.store.errors import StoreUnavailable, TooManyUnfinished, UnknownJob, UnknownPlugin
+from nsplugin_core.store.records import Claim, Depth, Ending, Enqueued, NewTask, PastAttempt, Swept, Task, TaskFilter
+from nsplugin_core.tasks import UNFINISHED
+
+_TASK: Final = tuple(field.name for field in fields(Task))
+_PAST: Final = tuple(field.name for field in fields(PastAttempt))
+_ATTEMPT: Final = (
+    "task_id", "claim", "plugin", "platform", "job", "payload_json", "attempt", "max_attempts", "timeout_ms", "source",
+    "run_at", "enqueued_at", "enqueued_by", "identity", "budget",
+)  # fmt: skip
+_RUN_AT: Final = len(_ATTEMPT)
+"""The column after an attempt's own: when the task was due, by which claims are in order."""
+ANY_LEASE: Final = -1
+_TRIES: Final = 5
+LAST: Final = 2**62
+
+
+class SqlTasks:
+    """:class:`nsplugin_core.store.protocol.TaskStore` on a database."""
+
+    __slots__ = ("_database",)
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def enqueue(self, tasks: Sequence[NewTask]) -> list[Enqueued]:
+        """Accept all tasks or none."""
+        plain = all(task.key_scope == "unfinished" and not task.max_unfinished for task in tasks)
+        if plain and len(tasks) == 1:
+            placed = self._place_one(tasks[0])
+        else:
+            placed = self._database.atomically(lambda transaction: place(transaction, tasks))
+        self._database.announce()
+        return placed
+
+    def _place_one(self, task: NewTask) -> list[Enqueued]:
+        """The common case is a single statement, and so a single round trip."""
+        if self._database.once("enqueue", tasks=_wire([task])):
+            return [Enqueued(task_id=task.id, duplicate=False)]
+        return self._database.atomically(lambda transaction: place(transaction, [task]))
+
+    def claim(
+        self, wants: Mapping[str, int], *, now: int, grace_ms: int, claimer: str, lost: Callable[[Attempt], Ending]
+    ) -> Claim:
+        """Take due tasks, after judging leases that ran out."""
+        wanted = json.dumps({plugin: slots for plugin, slots in wants.items() if slots > 0})
+        due, lease = self._database.read("horizon", wants=wanted)[0]
+        ended: Sequence[Ending] = ()
+        if lease is not None and lease <= now:
+            ended = self._database.atomically(lambda transaction: _end_lost(transaction, now, lost))
+        if not ended and (due is None or due > now):
+            return Claim(next_due=min((moment for moment in (due, lease) if moment is not None), default=None))
+        rows = self._database.once(
+            "claim", wants=wanted, most=max(wants.values(), default=0), now=now, grace=grace_ms, claimer=claimer
+        )
+        rows.sort(key=lambda row: (row[_RUN_AT], row[0]))
+        return Claim(attempts=[_attempt(row) for row in rows], lost=ended, next_due=now)
+
+    def finish(self, endings: Sequence[Ending], *, now: int) -> set[tuple[str, int]]:
+        """Write endings whose claim still stands."""
+        return self._database.atomically(lambda transaction: _end(transaction, endings, alive=now)) if endings else set()
+
+    def task(self, task_id: str) -> Task | None:
+        """A task with its payload."""
+        return next((_task(row) for row in self._database.read("task", id=task_id)), None)
+
+    def page(self, wanted: TaskFilter) -> list[Task]:
+        """A page of tasks, without payloads."""
+        unfinished = wanted.state in UNFINISHED
+        plugins = [wanted.plugin] if wanted.plugin is not None else [row[0] for row in self._database.read("plugins")]
+        found = [task for plugin in plugins for task in self._page(plugin, wanted, unfinished)]
+        found.sort(key=_place_in_page, reverse=not unfinished)
+        return found[: wanted.limit]
+
+    def _page(self, plugin: str, wanted: TaskFilter, unfinished: bool) -> list[Task]:
+        after, after_id = wanted.after or ((-LAST, "") if unfinished else (LAST, ""))
+        rows = self._database.read(
+            "page_unfinished" if unfinished else "page_finished",
+            plugin=plugin, state=wanted.state, job=wanted.job, after=after, after_id=after_id, limit=wanted.limit,
+        )  # fmt: skip
+        return [_task(row) for row in rows]
+
+    def attempts(self, task_id: str) -> list[PastAttempt]:
+        """The ended attempts of a task."""
+        return [_past(row) for row in self._database.read("attempts", id=task_id)]
+
+    def recent(self, plugin: str, limit: int) -> list[PastAttempt]:
+        """The attempts of a plugin that ended last."""
+        return [_past(row) for row in self._database.read("recent", plugin=plugin, limit=limit)]
+
+    def retry(self, task_ids: Sequence[str], *, plugin: str, now: int) -> dict[str, bool]:
+        """Requeue dead letters from 0 attempts, or drop them where their key is taken."""
+        results = self._database.atomically(lambda transaction: _retry(transaction, json.dumps(list(task_ids)), plugin, now))
+        self._database.announce()
+        return results
+
+    def delete(self, task_ids: Sequence[str], *, plugin: str) -> list[str]:
+        """Delete dead letters."""
+        rows = self._database.atomically(
+            lambda transaction: transaction.run("drop_dead", plugin=plugin, ids=json.dumps(list(task_ids)), revived="[]")
+        )
+        return [row[0] for row in rows]
+
+    def depths(self) -> list[Depth]:
+        """How many tasks of each job are in each state."""
+        return [
+            Depth(plugin=plugin, job=job, state=state, tasks=tasks)
+            for plugin, job, state, tasks in self._database.read("depths")
+        ]
+
+    def sweep(self, *, now: int, limit: int) -> Swept:
+        """Remove what has outlived its retention, each kind in its own small transaction."""
+        kinds = ("finished", "attempts", "entries", "locks")
+        return Swept(**{kind: len(self._database.once(f"sweep_{kind}", now=now, limit=limit)) for kind in kinds})
+
+
+def place(transaction: Transaction, tasks: Sequence[NewTask]) -> list[Enqueued]:
+    """Accept tasks within a transaction; the cron rows of a fire are advanced in the same one."""
+    for plugin in sorted({task.plugin for task in tasks}):
+        transaction.run("lock_plugin", plugin=plugin)
+    stored = [task for task in tasks if task.key_scope == "stored" and task.key is not None]
+    reserved = {row[0] for row in transaction.run("reserve_keys", tasks=_wire(stored))} if stored else set[str]()
+    refused = {task.id for task in stored} - reserved
+    fresh = [task for task in tasks if task.id not in refused]
+    inserted, holders = _insert(transaction, fresh)
+    _take_room(transaction, [task for task in fresh if task.id in inserted])
+    holders |= _holders(transaction, [task for task in tasks if task.id in refused])
+    return [Enqueued(task_id=holders.get(task.id, task.id), duplicate=task.id in holders) for task in tasks]
+
+
+def _insert(transaction: Transaction, tasks: Sequence[NewTask]) -> tuple[set[str], dict[str, str]]:
+    """The ids inserted, and the holders of the others' keys; again where a holder ended between the two statements."""
+    inserted: set[str] = set()
+    holders: dict[str, str] = {}
+    for _ in range(_TRIES):
+        left = [task for task in tasks if task.id not in inserted and task.id not in holders]
+        if not left:
+            return inserted, holders
+        inserted |= {row[0] for row in transaction.run("enqueue", tasks=_wire(left))}
+        holders |= _holders(transaction, [task for task in left if task.id not in inserted])
+    raise StoreUnavailable("the tasks' keys or ids are taken and freed too fast; try again")
+
+
+def _take_room(transaction: Transaction, tasks: Sequence[NewTask]) -> None:
+    """Count new tasks where they are limited; a schedule's task counts, but is never refused (spec/cogover.md C1, E8)."""
+    limits = {task.plugin: task.max_unfinished for task in tasks if task.max_unfinished}
+    more = Counter(task.plugin for task in tasks)
+    asked = {task.plugin for task in tasks if task.source == "enqueue"}
+    for plugin, limit in sorted(limits.items()):
+        rows = transaction.run("take_room", plugin=plugin, count=more[plugin])
+        if rows and rows[0][0] > limit and plugin in asked:
+            raise TooManyUnfinished(plugin, limit)
+
+
+def _holders(transaction: Transaction, tasks: Sequence[NewTask]) -> dict[str, str]:
+    """The tasks that hold what these would have taken. Raises where plugin or job are not there."""
+    rows = transaction.run("placed", tasks=_wire(tasks)) if tasks else []
+    wanted = {task.id: task for task in tasks}
+    holders: dict[str, str] = {}
+    for task_id, has_plugin, has_job, holder in rows:
+        task = wanted[task_id]
+        if not has_plugin:
+            raise UnknownPlugin(task.plugin)
+        if not has_job:
+            raise UnknownJob(task.plugin, task.job, [row[0] for row in transaction.run("declared", plugin=task.plugin)])
+        if holder is not None:
+            holders[task_id] = holder
+    return holders
+
+
+def _end_lost(transaction: Transaction, now: int, lost: Callable[[Attempt], Ending]) -> list[Ending]:
+    endings = [lost(_attempt(row)) for row in transaction.run("lost", now=now)]
+    if endings:
+        _end(transaction, endings, alive=ANY_LEASE)
+    return endings
+
+
+def _end(transaction: Transaction, endings: Sequence[Ending], *, alive: int) -> set[tuple[str, int]]:
+    ended: set[tuple[str, int]] = set()
+    for name, group in (
+        ("finish", [ending for ending in endings if ending.state != "queued"]),
+        ("requeue", [ending for ending in endings if ending.state == "queued"]),
+    ):
+        if group:
+            ended.update((row[0], row[1]) for row in transaction.run(name, endings=_endings(group), alive=alive))
+    return ended
+
+
+def _retry(transaction: Transaction, ids: str, plugin: str, now: int) -> dict[str, bool]:
+    transaction.run("lock_plugin", plugin=plugin)
+    dead = [row[0] for row in transaction.run("lock_dead", plugin=plugin, ids=ids)]
+    revived = [row[0] for row in transaction.run("revive", plugin=plugin, ids=ids, now=now)]
+    transaction.run("drop_dead", plugin=plugin, ids=ids, revived=json.dumps(revived))
+    return {task_id: task_id in set(revived) for task_id in dead}
+
+
+def _wire(tasks: Sequence[NewTask]) -> str:
+    return json.dumps([
+        {
+            "id": task.id, "plugin": task.plugin, "job": task.job, "payload": task.payload,
+            "payload_bytes": len(task.payload.encode()) if task.payload is not None else 0,
+            "due_at": task.due_at, "created_at": task.created_at, "source": task.source, "key": task.key,
+            "enqueued_by": task.enqueued_by, "identity": task.identity, "budget": task.budget,
+            "schedule_id": task.schedule_id, "fire_at": task.fire_at,
+        }
+        for task in tasks
+    ])  # fmt: skip
+
+
+def _endings(endings: Sequence[Ending]) -> str:
+    return json.dumps([
+        {
+            "id": ending.task_id, "claim": ending.claim, "number": ending.number, "outcome": ending.outcome,
+            "state": ending.state, "attempt": ending.attempt, "run_at": ending.run_at, "sets_error": ending.sets_error, "error": ending.error,
+            "error_code": ending.error_code, "ended_at": ending.ended_at, "keep_until": ending.keep_until,
+            "log_until": ending.log_until,
+        }
+        for ending in endings
+    ])  # fmt: skip
+
+
+def _attempt(row: Row) -> Attempt:
+    values: dict[str, Any] = dict(zip(_ATTEMPT, row, strict=False))
+    if values["source"] == "schedule":
+        values["enqueued_at"] = None
+    return Attempt(**values)
+
+
+def _task(row: Row) -> Task:
+    return Task(**dict(zip(_TASK, row, strict=True)))
+
+
+def _past(row: Row) -> PastAttempt:
+    return PastAttempt(**dict(zip(_PAST, row, strict=True)))
+
+
+def _place_in_page(task: Task) -> tuple[int, str]:
+    return (task.run_at if task.finished_at is None else task.finished_at, task.id)

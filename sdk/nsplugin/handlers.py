@@ -163,7 +163,7 @@ def _builtin(value: Any, depth: int) -> Handler:
 
 def _method(value: MethodType, depth: int) -> Handler:
     inner = _described(value.__func__, depth - 1)
-    owner = type_name(value.__self__)
+    owner = class_name(value.__self__) if is_a(value.__self__, type) else type_name(value.__self__)
     return replace(_bound(inner, 1, ()), described=f"method {owner}.{inner.described.rpartition(' ')[2]}")
 
 
@@ -187,7 +187,7 @@ def _static_method(value: Any, depth: int) -> Handler:
 
 
 def _class(value: type, depth: int) -> Handler:
-    name = _clipped(type.__dict__["__name__"].__get__(value))
+    name = class_name(value)
     reason = "calling it would make an instance and throw it away"
     return Handler(described=f"class {name}", callable=True, refused=reason)
 
@@ -236,7 +236,12 @@ def _mro(kind: type) -> tuple[type, ...]:
 
 def type_name(value: Any) -> str:
     """The name of the real type of ``value``, fit for a message."""
-    return _clipped(type.__dict__["__name__"].__get__(type(value)))
+    return class_name(type(value))
+
+
+def class_name(kind: type) -> str:
+    """The name of a class, fit for a message."""
+    return _clipped(type.__dict__["__name__"].__get__(kind))
 
 
 def _clipped(text: str) -> str:

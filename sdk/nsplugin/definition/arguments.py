@@ -45,7 +45,8 @@ class Signature:
     def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Bound:
         """What was given, by the manifest's keys, and what is wrong with the call itself."""
         places = [argument for argument in self.arguments if argument.positional]
-        bound = Bound(given={item.key: value for item, value in zip(places, args, strict=False)})
+        meant = places if CONFIG in places else self.arguments
+        bound = Bound(given={item.key: value for item, value in zip(meant, args, strict=False)})
         if len(args) > len(places):
             bound.problems.append(self._too_many(len(args), places))
         known = {argument.name: argument.key for argument in self.arguments}

@@ -116,7 +116,7 @@ def _no_job(item: Any, pointer: str, definer: str) -> Problem:
 
 def _no_definition(value: Any, platform: Platform, hint: str) -> Problem:
     layout = platform.layout
-    message = f"`{layout.attribute}` holds {describe(value).described}, not what {layout.definer} returns"
+    message = f"`{layout.attribute}` holds {describe(value).described}, not {_WANTED[layout.jobs]}{layout.definer} returns"
     other = next((kind for kind in _DEFINERS if isinstance(value, kind)), None)
     if other is not None and _DEFINERS[other] != layout.definer:
         hint = f'it comes from {_DEFINERS[other]}: set platform = "{platform_of(_DEFINERS[other]).name}" in the project file'
@@ -143,5 +143,6 @@ def _start(platform: Platform, raw: dict[str, Any]) -> dict[str, Any]:
 
 
 _DEFINERS: Final[dict[type, str]] = {Plugin: PLUGIN_DEFINER, JobDefinition: JOB_DEFINER}
+_WANTED: Final = {"mapping": "what ", "list": "a list of what "}
 _TAKE: Final = {"mapping": _take_plugin, "list": _take_jobs}
 """How a definition is taken apart, by where a platform's manifest keeps its jobs."""

@@ -84,8 +84,11 @@ class Intake:
             options.setdefault(name if meant is None else meant.key, value)
         return options
 
-    def call(self, signature: Signature, bound: Bound, pointer: str, place: str) -> dict[str, Any]:
-        """The arguments of a definer, those of its one mapping and those given by name together."""
+    def call(self, signature: Signature, bound: Bound, pointer: str, place: str) -> dict[Any, Any]:
+        """The arguments of a definer, those of its one mapping and those given by name together.
+
+        What stands in the mapping's place and is none may have meant any option: the result then holds ``UNKNOWN``.
+        """
         options = self.arguments(signature, bound, pointer, place)
         if CONFIG.key not in options:
             return options
@@ -94,10 +97,10 @@ class Intake:
         if found is None:
             message = f"{signature.name} takes a mapping or keyword arguments, not {describe(config).described}"
             self._fault("NSP007", pointer, message, signature.example)
-        twice = [key for key in found or {} if key in options]
-        for key in twice:
+            return {**options, UNKNOWN: UNKNOWN}
+        for key in found.keys() & options.keys():
             self._fault("NSP006", join(pointer, key), f"`{key}` is given in the mapping and by name", "give it once")
-        return {**(found or {}), **options}
+        return {**found, **options}
 
     def job(self, value: Any, pointer: str) -> Any:
         """The options of a job; its handler and payload model are kept beside the raw manifest."""
@@ -142,7 +145,7 @@ class Intake:
             self.sites[pointer] = given.site
         return self.read(self.arguments(part.SIGNATURE, given.bound, pointer, part.PLACE), pointer, readers)
 
-    def read(self, options: dict[str, Any], pointer: str, readers: Mapping[str, Reader]) -> dict[str, Any]:
+    def read(self, options: dict[Any, Any], pointer: str, readers: Mapping[str, Reader]) -> dict[Any, Any]:
         """Each option read by its own reader, else copied."""
         return {key: readers.get(key, self.value)(item, join(pointer, key)) for key, item in options.items()}
 

@@ -12,8 +12,10 @@ from nsplugin.definition.collect import collected, is_collecting
 from nsplugin.definition.intake import Intake
 from nsplugin.definition.judge import judged, platform_of
 from nsplugin.definition.references import found_at, importable, resolved
+from nsplugin.findings import problem
 from nsplugin.frozen import FrozenDict, freeze
 from nsplugin.handlers import MISSING
+from nsplugin.pointers import UNKNOWN
 from nsplugin.rules import ordered
 
 if TYPE_CHECKING:
@@ -152,11 +154,22 @@ def _judged(bound: Bound) -> tuple[Intake, dict[str, Any], tuple[Problem, ...]]:
     """The job's raw configuration and its problems; its handler is judged when it was given."""
     intake = Intake(platform_of(DEFINER))
     options = dict(bound.given)
-    if "handler" in options:
-        intake.handler(options.pop("handler"), _POINTER)
+    handler = options.pop("handler", None)
     given = intake.call(SIGNATURE, replace(bound, given=options), _POINTER, "job")
+    inner = _handler_inside(intake, given)
+    if "handler" in bound.given and not (handler is MISSING and UNKNOWN in given):
+        intake.handler(inner if handler is MISSING else handler, _POINTER)
     raw = intake.read(given, _POINTER, {"schedule": intake.schedule})
     return intake, raw, _relative(judged(intake, {"jobs": [raw]}))
+
+
+def _handler_inside(intake: Intake, given: dict[str, Any]) -> Any:
+    """Take a handler out of the configuration, where it does not belong; ``MISSING`` when there is none."""
+    if "handler" not in given:
+        return MISSING
+    message, hint = "the handler is no part of the configuration", "write define_job({…}, handler)"
+    intake.problems.append(problem("NSP006", _POINTER + "/handler", message, hint, "key"))
+    return given.pop("handler")
 
 
 def _relative(problems: Iterable[Problem]) -> tuple[Problem, ...]:

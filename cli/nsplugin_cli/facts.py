@@ -1,7 +1,7 @@
 """What the source shows beside the manifest: plain data that every static reader fills and the lint rules judge.
 
-Nothing here knows a language. Names of options are the manifest's own (``delaySec``), whatever the source's spelling is; ``written``
-keeps the author's spelling for messages. A value that was not evaluated is ``UNKNOWN`` and is never reported.
+Nothing here knows a language. Names of options are the manifest's own (``delaySec``), whatever the source's spelling is;
+``written`` keeps the author's spelling for messages. A value that was not evaluated is ``UNKNOWN`` and is never reported.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Enqueue:
     """A call of the context's ``enqueue`` (NSP304-307), in a handler or in a helper that a handler's context reaches.
 
     ``method`` is the call as written (``ctx.jobs.enqueue``). ``job`` is ``None`` when the call names none.
-    ``payload`` is ``None`` when none is given. ``options`` are by the manifest's names; with ``open`` further ones may be given.
+    ``payload`` is ``None`` when none is given. ``options`` are by the manifest's names; ``open``: others may be given too.
     """
 
     method: str
@@ -64,8 +64,8 @@ class ContextUse:
 class PayloadRead:
     """The first place where a job's handler takes something out of a payload that nothing looked at (NSP402).
 
-    A reader reports it only when the handler neither hands the payload (or a part of it) to anything that may check it nor tests it
-    anywhere: a condition, a comparison, a type test, a conversion, a schema's ``parse`` all count as a look.
+    A reader reports it only when the handler neither hands the payload (or a part of it) to anything that may check it nor
+    tests it anywhere: a condition, a comparison, a type test, a conversion, a schema's ``parse`` all count as a look.
     ``job`` is the pointer of the job. Whether the job has a payload model is the rule's to see.
     """
 
@@ -89,7 +89,8 @@ class Facts:
     """The facts of one definition, each list in the order of path and line.
 
     ``context_known``: every handler was read and none hands its context to code that was not, so that a use which is not listed
-    does not exist. ``never_retryable``: pointers of the jobs whose handlers, read to the last call, cannot raise ``RetryableError``.
+    does not exist. ``never_retryable``: pointers of the jobs whose handlers, read to the last call, cannot raise
+    ``RetryableError``.
     """
 
     timers: tuple[Timer, ...] = ()
@@ -105,7 +106,7 @@ class Facts:
 class Ignore:
     """A comment ``nsplugin: ignore[NSP211, NSP209]``, which silences these codes on its line.
 
-    ``span`` is the comment's own. ``codes`` holds each code and its span. ``fault`` says what is wrong with it as it is written.
+    ``span`` is the comment's own. ``codes`` holds each code and its span. ``fault`` says what is wrong with how it is written.
     """
 
     codes: tuple[tuple[str, Span], ...]

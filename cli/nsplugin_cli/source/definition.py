@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nsplugin.handlers import Handler
-from nsplugin.rules._family import Found
+from nsplugin.rules._family import Found, Problem
 from nsplugin.spans import Span, SpanMap
 from nsplugin_cli.facts import Facts, Ignore
 
 Resolve = Callable[[str, str], "tuple[str, bytes] | None"]
-"""``resolve(path of the importing file, module as written)`` gives path and bytes of that module's file, or ``None`` when it is
-not one of the repository's. Python modules come with their leading dots (``.jobs``), TypeScript's as in the import (``./jobs``)."""
+"""``resolve(path of the importing file, module as written)`` gives path and bytes of that module's file, or ``None`` when it
+is not one of the repository's. Python's come with their leading dots (``.jobs``), TypeScript's as written (``./jobs``)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,8 +23,9 @@ class SourceDefinition:
     ``platform`` by name. ``attribute``: the module attribute or export that holds it, ``None`` when it is held by none.
     ``raw``: the raw manifest in the manifest's own key names, before defaults, with ``UNKNOWN`` for what was not evaluated.
     ``spans``: where each pointer of ``raw`` stands in this file. ``handlers``: by the pointer of the job or route.
-    ``call``: the whole defining call, or list. Jobs that no list of the file holds come together as one more definition without an
-    attribute, whose list ends in ``UNKNOWN``.
+    ``problems``: what no rule over ``raw`` can see (an argument given twice, a function in place of a job), not yet placed.
+    ``call``: the whole defining call, or list. Jobs that no list of the file holds come together as one more definition without
+    an attribute, whose list ends in ``UNKNOWN``.
     """
 
     platform: str
@@ -32,6 +33,7 @@ class SourceDefinition:
     raw: Mapping[Any, Any]
     spans: SpanMap = field(repr=False)
     handlers: Mapping[str, Handler]
+    problems: tuple[Problem, ...] = ()
     path: str
     call: Span
     facts: Facts = field(default_factory=Facts, repr=False)

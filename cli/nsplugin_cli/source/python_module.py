@@ -1,0 +1,102 @@
+"""Python modules as the reader holds them, and the repository's other modules, found through ``resolve``."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from functools import cached_property, lru_cache
+from typing import Final
+
+from nsplugin_cli.source.definition import Resolve
+from nsplugin_cli.source.python_scopes import Scope, Tree
+from nsplugin_cli.source.python_text import Text, Unreadable, decode, parse
+
+MAX_MODULES: Final = 200
+"""How many other modules one file may lead to."""
+
+_REBINDING: Final = re.compile(r"\b(?:globals|exec)\s*\(|\bvars\s*\(\s*\)|\bmodules\s*\[\s*__name__")
+_NEVER_OURS: Final = sys.stdlib_module_names | {"nsplugin", "pydantic"}
+
+
+class Module:
+    """A parsed module: its text, scopes and parents."""
+
+    def __init__(self, path: str, text: Text, tree: Tree) -> None:
+        self.path = path
+        self.text = text
+        self.tree = tree
+        self.root = tree.root
+
+    def parent(self, node: ast.AST) -> ast.AST | None:
+        """The node that holds a node."""
+        return self.tree.parents.get(node)
+
+    @cached_property
+    def rebinds_anything(self) -> bool:
+        """Whether names may be bound by code that does not name them: ``globals()``, ``exec``."""
+        return _REBINDING.search(self.text.source) is not None
+
+    @cached_property
+    def declared_global(self) -> frozenset[str]:
+        """Names that some function declares ``global`` or ``nonlocal``."""
+        return frozenset(name for scope in self.tree.scopes.values() for name in scope.outer)
+
+    @cached_property
+    def stars(self) -> tuple[ast.ImportFrom, ...]:
+        """The ``from … import *`` of the module, in order."""
+        found = (self.parent(node) for node in self.root.stores.get("*", ()))
+        return tuple(sorted((node for node in found if isinstance(node, ast.ImportFrom)), key=lambda node: node.lineno))
+
+    @cached_property
+    def exports(self) -> dict[str, list[ast.AST]]:
+        """What binds each name of the module."""
+        return self.root.stores
+
+    def scope(self, node: ast.AST) -> Scope:
+        """The scope that a function, lambda or class opens."""
+        return self.tree.scopes[node]
+
+
+def read_module(path: str, data: bytes) -> Module:
+    """A module from its bytes. Raises :class:`~nsplugin_cli.source.python_text.Unreadable`."""
+    text = decode(data)
+    return Module(path, text, Tree(parse(text)))
+
+
+@lru_cache(maxsize=64)
+def _kept(path: str, data: bytes) -> Module | None:
+    try:
+        return read_module(path, data)
+    except Unreadable:
+        return None
+
+
+class Modules:
+    """The other modules of the repository, each read once, at most :data:`MAX_MODULES`."""
+
+    def __init__(self, resolve: Resolve | None) -> None:
+        self._resolve = resolve
+        self._found: dict[tuple[str, str], Module | None] = {}
+        self._paths: dict[str, Module | None] = {}
+
+    def add(self, module: Module) -> None:
+        """Make a module known that was read elsewhere, so that it is not read again when another imports it."""
+        self._paths[module.path] = module
+
+    def find(self, importer: str, dotted: str) -> Module | None:
+        """The repository's module that this import names, ``None`` for any other."""
+        if self._resolve is None or dotted.partition(".")[0] in _NEVER_OURS:
+            return None
+        key = (importer, dotted)
+        if key not in self._found:
+            self._found[key] = self._read(self._resolve(importer, dotted))
+        return self._found[key]
+
+    def _read(self, found: tuple[str, bytes] | None) -> Module | None:
+        if found is None:
+            return None
+        path, data = found
+        if path not in self._paths:
+            self._paths[path] = _kept(path, data) if len(self._paths) < MAX_MODULES else None
+        return self._paths[path]

@@ -1,0 +1,106 @@
+"""Comments that silence findings on their line: ``nsplugin: ignore[NSP211, NSP209]``, in any language."""
+
+from __future__ import annotations
+
+import io
+import re
+import tokenize
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from nsplugin.rules._family import Problem
+from nsplugin.spans import Span
+from nsplugin_cli.facts import Ignore
+
+_COMMENT: Final = re.compile(r"nsplugin\s*:\s*(?P<word>[\w-]*)(?P<rest>[^#]*)")
+_CODES: Final = re.compile(r"\s*\[(?P<codes>[^\]]*)\]")
+_CODE: Final = re.compile(r"[^\s,]+")
+_WELL_FORMED: Final = re.compile(r"NSP\d{3}")
+NEVER_SILENCED: Final = "NSP901"
+_EXAMPLE: Final = "write nsplugin: ignore[NSP211], with the codes that it is to silence"
+
+
+def read_comment(text: str, line: int, column: int) -> Ignore | None:
+    """The ignore in a comment that begins at a line and column, ``None`` when it addresses somebody else."""
+    found = _COMMENT.search(text)
+    if found is None:
+        return None
+    start = column + found.start()
+    listed = _CODES.match(found["rest"])
+    if found["word"] != "ignore" or listed is None:
+        end = start + len(found[0].rstrip())
+        return Ignore(codes=(), span=Span(line, start, line, end), fault=_fault(found["word"]))
+    offset = column + found.start("rest")
+    span = Span(line, start, line, offset + listed.end())
+    codes = tuple(_codes(listed, line, offset))
+    wrong = [code for code, _ in codes if not _WELL_FORMED.fullmatch(code)]
+    if not codes or wrong:
+        fault = f"{wrong[0]!r} is no rule's code" if wrong else "it names no code"
+        return Ignore(codes=(), span=span, fault=f"this ignore silences nothing: {fault}; {_EXAMPLE}")
+    return Ignore(codes=codes, span=span)
+
+
+def _codes(listed: re.Match[str], line: int, offset: int) -> Iterator[tuple[str, Span]]:
+    base = offset + listed.start("codes")
+    for code in _CODE.finditer(listed["codes"]):
+        yield code[0], Span(line, base + code.start(), line, base + code.end())
+
+
+def _fault(word: str) -> str:
+    what = "it names no code" if word == "ignore" else f"'nsplugin: {word}' is no instruction"
+    return f"this comment silences nothing: {what}; {_EXAMPLE}"
+
+
+def python_ignores(source: str) -> tuple[Ignore, ...]:
+    """The ignores of a Python source that parses. Text in strings is no comment."""
+    if _COMMENT.search(source) is None:
+        return ()
+    return tuple(_in_comments(source))
+
+
+def _in_comments(source: str) -> Iterator[Ignore]:
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(source, newline="\n").readline):
+            if token.type == tokenize.COMMENT:
+                line, offset = token.start
+                ignore = read_comment(token.string, line, offset + 1)
+                if ignore is not None:
+                    yield ignore
+    except (tokenize.TokenError, SyntaxError):
+        return
+
+
+@dataclass(frozen=True, slots=True)
+class Silenced:
+    """What is left of a file's findings, and the ignores that silenced nothing."""
+
+    problems: tuple[Problem, ...]
+    needless: tuple[Ignore, ...]
+
+
+def silence(problems: Iterable[Problem], ignores: Collection[Ignore]) -> Silenced:
+    """Take away the placed findings of one file that an ignore on their first line names.
+
+    ``needless``: each ignore that is malformed, or that names a code without a finding on its line, reduced to those codes.
+    """
+    wanted = {(ignore.span.line, code) for ignore in ignores for code, _ in ignore.codes if code != NEVER_SILENCED}
+    kept: list[Problem] = []
+    used: set[tuple[int, str]] = set()
+    for problem in problems:
+        place = (problem.span.line if problem.span else 0, problem.code)
+        if place in wanted:
+            used.add(place)
+        else:
+            kept.append(problem)
+    return Silenced(tuple(kept), tuple(_needless(ignores, used)))
+
+
+def _needless(ignores: Iterable[Ignore], used: Collection[tuple[int, str]]) -> Iterator[Ignore]:
+    seen: set[tuple[int, str]] = set()
+    for ignore in ignores:
+        places = [(code, span, (ignore.span.line, code)) for code, span in ignore.codes]
+        idle = tuple((code, span) for code, span, place in places if place not in used or place in seen)
+        seen.update(place for *_, place in places)
+        if ignore.fault is not None or idle:
+            yield Ignore(codes=idle, span=ignore.span, fault=ignore.fault)

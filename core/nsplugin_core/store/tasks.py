@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
+from operator import attrgetter
 from typing import Any, Final
 
 from nsplugin_core.attempts import Attempt
@@ -20,6 +21,17 @@ _ATTEMPT: Final = (
     "task_id", "claim", "plugin", "platform", "job", "payload_json", "attempt", "max_attempts", "timeout_ms", "source",
     "run_at", "enqueued_at", "enqueued_by", "identity", "budget",
 )  # fmt: skip
+_NEW: Final = (
+    "id", "plugin", "job", "payload", "due_at", "created_at", "source", "key", "enqueued_by", "identity", "budget",
+    "schedule_id", "fire_at",
+)  # fmt: skip
+_new_values: Final = attrgetter(*_NEW)
+_ENDED: Final = (
+    "claim", "number", "outcome", "state", "attempt", "run_at", "sets_error", "error", "error_code", "ended_at", "keep_until",
+    "log_until",
+)  # fmt: skip
+_ENDING: Final = ("id", *_ENDED)
+_ending_values: Final = attrgetter("task_id", *_ENDED)
 _RUN_AT: Final = len(_ATTEMPT)
 """The column after an attempt's own: when the task was due, by which claims are in order."""
 ANY_LEASE: Final = -1
@@ -207,28 +219,16 @@ def _retry(transaction: Transaction, ids: str, plugin: str, now: int) -> dict[st
 
 
 def _wire(tasks: Sequence[NewTask]) -> str:
-    return json.dumps([
-        {
-            "id": task.id, "plugin": task.plugin, "job": task.job, "payload": task.payload,
-            "payload_bytes": len(task.payload.encode()) if task.payload is not None else 0,
-            "due_at": task.due_at, "created_at": task.created_at, "source": task.source, "key": task.key,
-            "enqueued_by": task.enqueued_by, "identity": task.identity, "budget": task.budget,
-            "schedule_id": task.schedule_id, "fire_at": task.fire_at,
-        }
-        for task in tasks
-    ])  # fmt: skip
+    return json.dumps(
+        [
+            {**dict(zip(_NEW, _new_values(task), strict=True)), "payload_bytes": len((task.payload or "").encode())}
+            for task in tasks
+        ]
+    )
 
 
 def _endings(endings: Sequence[Ending]) -> str:
-    return json.dumps([
-        {
-            "id": ending.task_id, "claim": ending.claim, "number": ending.number, "outcome": ending.outcome,
-            "state": ending.state, "attempt": ending.attempt, "run_at": ending.run_at, "sets_error": ending.sets_error, "error": ending.error,
-            "error_code": ending.error_code, "ended_at": ending.ended_at, "keep_until": ending.keep_until,
-            "log_until": ending.log_until,
-        }
-        for ending in endings
-    ])  # fmt: skip
+    return json.dumps([dict(zip(_ENDING, _ending_values(ending), strict=True)) for ending in endings])
 
 
 def _attempt(row: Row) -> Attempt:

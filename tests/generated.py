@@ -1,28 +1,43 @@
-"""Files that are made from the code and committed: ``python tests/generated.py`` writes them, a test finds drift."""
+"""Every file that is made from the code: goldens, schemas, pages. Writes them, or with --check says which are out of date."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from nsplugin.json_schemas import MODELS, rendered
+sys.path.insert(0, str(Path(__file__).parent))
+
+import fixture_runs
+from nsplugin import json_schemas
+from nsplugin.rules.reference import document
+from nsplugin_cli import catalogue
 
 ROOT = Path(__file__).parent.parent
 
 
 def files() -> Iterator[tuple[Path, bytes]]:
-    """Each generated file with the bytes that it must hold."""
-    for name in MODELS:
-        yield ROOT / "schemas" / "nsplugin_schemas" / f"{name}.schema.json", rendered(name)
+    """Each generated file and what it should hold."""
+    for name in json_schemas.MODELS:
+        yield ROOT / "schemas/nsplugin_schemas" / f"{name}.schema.json", json_schemas.rendered(name)
+    yield ROOT / "docs/rules.md", document(catalogue.rules()).encode()
+    for folder in fixture_runs.folders():
+        for name, data in fixture_runs.transcripts(folder).items():
+            yield folder / name, data
 
 
-def write() -> None:
-    """Rewrite each file that differs."""
-    for path, content in files():
-        if not path.exists() or path.read_bytes() != content:
-            path.write_bytes(content)
-            print(f"rewrote {path.relative_to(ROOT)}")
+def main() -> int:
+    """Write what has changed; with --check only name it, and return 1 when anything has."""
+    changed = [(path, data) for path, data in files() if not path.exists() or path.read_bytes() != data]
+    check = "--check" in sys.argv
+    for path, data in changed:
+        print(f"{'out of date' if check else 'written'}: {path.relative_to(ROOT)}")
+        if not check:
+            path.write_bytes(data)
+    if check and changed:
+        print("`make update` writes them.")
+    return int(check and bool(changed))
 
 
 if __name__ == "__main__":
-    write()
+    sys.exit(main())

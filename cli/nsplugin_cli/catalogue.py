@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from nsplugin.nearest import closest
-from nsplugin.rules import family
 from nsplugin.rules._family import Rule
+from nsplugin.rules.catalogue import documented
 from nsplugin_cli.diagnostic import WrongCall
 
 
 def rules() -> tuple[Rule[Any], ...]:
     """All rules, by code."""
-    return tuple(sorted(family.rules, key=lambda rule: rule.code))
+    return tuple(sorted(documented, key=lambda rule: rule.code))
 
 
 def rule(name: str) -> Rule[Any]:

@@ -148,7 +148,7 @@ def _build(run: Run, target: Target, place: Path, mode: Mode, seconds: float) ->
     _show_output(target, outcome)
     if outcome.kind != "defined" or outcome.detail["problems"] or outcome.detail["others"]:
         _add_problems(run, outcome, target, seconds)
-    if outcome.kind == "defined" and outcome.detail["manifest"] is not None:
+    if outcome.kind == "defined" and "manifest" in outcome.detail:
         _deliver(run, outcome, place, mode)
 
 

@@ -12,7 +12,7 @@ from nsplugin_cli.commands.options import COLOR, shared
 
 
 @click.command("rules", short_help="List all rules.")
-@click.option("--format", "form", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True)
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @shared(COLOR)
 def command(form: str, color: Any) -> int:
     """List all rules: code, name, severity and what each finds."""

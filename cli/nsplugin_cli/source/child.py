@@ -32,6 +32,8 @@ HIGH: Final = 180
 LOST: Final = 113
 """Exit code: the plugin closed or replaced the report's descriptor."""
 MAX_FRAMES: Final = 40
+_REPORTERS: Final = ("json", "nsplugin")
+"""The packages whose classes are put back after the import: what judges and reports."""
 MAX_TEXT: Final = 2_000
 
 
@@ -42,6 +44,8 @@ def main() -> None:
     trace = fcntl.fcntl(request["trace"], fcntl.F_DUPFD_CLOEXEC, HIGH)
     for number in (request["report"], request["trace"]):
         os.close(number)
+    sys.argv[:] = [request["file"] or request["module"]]
+    sys.path.insert(0, request["folder"])
     restore, leave, output = _snapshot(), os._exit, (sys.stdout, sys.stderr)
     faulthandler.enable(file=trace)
     faulthandler.dump_traceback_later(request["alarm"], file=trace)
@@ -78,21 +82,39 @@ def _channel(descriptor: int, nonce: str) -> Callable[[dict[str, Any]], int]:
 
 
 def _snapshot() -> Callable[[], None]:
-    """A function that undoes what a plugin replaced in the modules that are loaded now, the built-in functions included."""
+    """A function that undoes what a plugin replaced in what is loaded now: the built-in functions, every module, our classes."""
     modules = dict(sys.modules)
     saved = [(vars(module), dict(vars(module))) for module in modules.values() if isinstance(module, ModuleType)]
+    classes = [(item, dict(vars(item))) for namespace, _ in saved for item in namespace.values() if _is_ours(item)]
+    lists = [(values, values[:]) for values in (sys.path, sys.argv, sys.meta_path, sys.path_hooks)]
+    limit, set_limit, trace, profile = sys.getrecursionlimit(), sys.setrecursionlimit, sys.settrace, sys.setprofile
 
     def restore() -> None:
+        trace(None)
+        profile(None)
+        set_limit(limit)
         for namespace, before in saved:
             dict.update(namespace, before)
         dict.update(sys.modules, modules)
+        for values, kept in lists:
+            values[:] = kept
+        for owner, attributes in classes:
+            _restore_class(owner, attributes)
 
     return restore
 
 
+def _is_ours(item: Any) -> bool:
+    return isinstance(item, type) and item.__module__.startswith(_REPORTERS)
+
+
+def _restore_class(owner: type, attributes: dict[str, Any]) -> None:
+    now = vars(owner)
+    for name in [name for name, value in attributes.items() if now.get(name, owner) is not value]:
+        type.__setattr__(owner, name, attributes[name])
+
+
 def _outcome(request: dict[str, Any], restore: Callable[[], None]) -> dict[str, Any]:
-    sys.argv[:] = [request["file"] or request["module"]]
-    sys.path.insert(0, request["folder"])
     sys.dont_write_bytecode = True
     with collecting() as collected:
         module = import_module(request["module"])

@@ -1,0 +1,180 @@
+"""``build`` imports a plugin in a child: however the child behaves or dies, the report is right (issue: commands)."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import fixture_runs
+import pytest
+
+DEFINITION = """
+from nsplugin import Job, define_plugin
+
+
+def tidy():
+    pass
+
+
+plugin = define_plugin(id="tidy", jobs={"tidy": Job(tidy)})
+"""
+
+
+def build(folder: Path, source: str, *options: str) -> tuple[int, dict[str, object], str]:
+    """Exit code, report and standard error of building a plugin of that source."""
+    (folder / "plugin.py").write_text(source, encoding="utf-8")
+    code, out, err = fixture_runs.call(["build", str(folder), "--format", "json", *options])
+    report = json.loads(out)
+    assert set(report) == {"version", "command", "summary", "diagnostics", "plugins"}
+    return code, report, err
+
+
+def findings(report: dict[str, object]) -> list[tuple[str, int | None]]:
+    diagnostics = report["diagnostics"]
+    assert isinstance(diagnostics, list)
+    return [(item["code"], item["line"]) for item in diagnostics]
+
+
+UNHARMED = {
+    "prints": "print('{}'); print('x' * 300_000)",
+    "writes to the descriptors": "import os; os.write(1, b'\\x00{'); os.write(2, b'}' * 200_000)",
+    "replaces print": "import builtins; builtins.print = None",
+    "replaces json": "import json; json.dumps = json.loads = lambda *a, **k: 'wrong'",
+    "replaces the built-in functions": "import builtins; builtins.len = builtins.isinstance = lambda *a: 0",
+    "replaces modules": "import sys, types; sys.modules['json'] = sys.modules['os'] = types.ModuleType('wrong')",
+    "replaces the standard streams": "import sys; sys.stdout = sys.stderr = None",
+    "closes the standard streams": "import os; os.close(0); os.close(1); os.close(2)",
+    "closes the small descriptors": "import os; os.closerange(3, 128)",
+    "replaces the exits": "import os, sys; os._exit = sys.exit = lambda *a: None",
+    "reads standard input": "import sys; assert sys.stdin.read() == ''",
+    "starts a thread that never ends": "import threading, time; threading.Thread(target=time.sleep, args=(60,)).start()",
+    "registers exit handlers that hang": "import atexit, time; atexit.register(time.sleep, 60)",
+    "ignores signals": "import signal; [signal.signal(n, signal.SIG_IGN) for n in (signal.SIGTERM, signal.SIGINT)]",
+    "forks a child that holds the pipes": "import os, time\nif os.fork() == 0:\n    time.sleep(60)",
+    "forks a child that returns": "import os\nos.fork()",
+    "starts a process that holds the pipes": "import subprocess; subprocess.Popen(['sleep', '60'])",
+    "leaves the process group": "import os, time\nif os.fork() == 0:\n    os.setsid()\n    time.sleep(3)\n    os._exit(0)",
+    "changes folder, locale and mask": "import locale, os; os.chdir('/'); os.umask(0o777); locale.setlocale(0, 'C')",
+    "changes sys.path": "import sys; sys.path[:] = []; sys.argv = None; sys.meta_path.clear()",
+    "sets a profile and a trace function": "import sys; sys.setprofile(lambda *a: None); sys.settrace(lambda *a: None)",
+    "lowers the recursion limit": "import sys; sys.setrecursionlimit(120)",
+    "patches the classes of json": "import json; json.JSONEncoder.encode = json.JSONEncoder.iterencode = None",
+}
+
+
+@pytest.mark.parametrize("first", UNHARMED.values(), ids=UNHARMED.keys())
+def test_what_a_plugin_does_to_its_process_changes_nothing(tmp_path: Path, first: str) -> None:
+    start = time.monotonic()
+    code, report, _ = build(tmp_path, DEFINITION + first)
+    assert (code, findings(report)) == (0, [])
+    assert time.monotonic() - start < 8
+    assert json.loads((tmp_path / "dist/plugin.manifest.json").read_text())["id"] == "tidy"
+
+
+DEATHS = {
+    "sys.exit": ("import sys\n\nsys.exit(0)", 3, "the entry called sys.exit(0)"),
+    "os._exit": ("import os\n\nos._exit(0)", None, "exit code 0"),
+    "SIGKILL": ("import os\n\nos.kill(os.getpid(), 9)", None, "by SIGKILL"),
+    "SIGSEGV": ("import ctypes\n\nctypes.string_at(0)", 3, "by SIGSEGV"),
+    "abort": ("import os\n\nos.abort()", 3, "by SIGABRT"),
+    "KeyboardInterrupt": ("x = 1\n\nraise KeyboardInterrupt", 3, "raised KeyboardInterrupt"),
+    "an exception": ("x = 1\n\nraise ValueError('no\\n  luck')", 3, "ValueError: no luck"),
+    "an exception without a text": (
+        "class Odd(Exception):\n    def __str__(self): raise OSError\nraise Odd",
+        3,
+        "its text cannot be made: OSError",
+    ),
+    "an endless recursion": ("def f():\n    f()\n\nf()", 2, "RecursionError"),
+    "a syntax error": ("x = 1\n\ny = (", 3, "'(' was never closed"),
+    "a bad indent": ("if True:\n\nx = 1", 3, "expected an indented block"),
+    "a null byte": ("x = 1\n\0", None, "null bytes"),
+    "a module that is missing": ("x = 1\n\nimport no_such_module", 3, "No module named 'no_such_module'"),
+    "exec": ("x = 1\n\nos._exit(1)", 3, "NameError"),
+    "another program": ("import os\n\nos.execv('/bin/true', ['true'])", None, "exit code 0"),
+}
+
+
+@pytest.mark.parametrize(("source", "line", "message"), DEATHS.values(), ids=DEATHS.keys())
+def test_an_entry_that_fails_is_one_finding(tmp_path: Path, source: str, line: int | None, message: str) -> None:
+    code, report, err = build(tmp_path, source)
+    assert code == 1
+    (finding,) = report["diagnostics"]  # type: ignore[misc, attr-defined]
+    assert finding["code"] == "NSP003"
+    assert message in finding["message"]
+    assert line is None or finding["line"] == line
+    assert "Traceback" not in err
+    assert not (tmp_path / "dist").exists()
+
+
+HANGS = {
+    "a loop": "x = 1\nwhile True:\n    pass",
+    "a sleep": "import time\n\ntime.sleep(60)",
+    "a wait for itself": "import threading\n\nthreading.Event().wait()",
+    "a loop that prints": "while True:\n\n    print('x' * 1000)",
+    "a loop that catches everything": "while True:\n    try:\n        raise KeyboardInterrupt\n    except BaseException: pass",
+}
+
+
+@pytest.mark.parametrize("source", HANGS.values(), ids=HANGS.keys())
+def test_an_entry_that_hangs_is_stopped_where_it_is(tmp_path: Path, source: str) -> None:
+    start = time.monotonic()
+    code, report, _ = build(tmp_path, source, "--timeout", "1.5")
+    assert code == 1
+    ((name, line),) = findings(report)
+    assert name == "NSP005"
+    assert line is not None and line >= 1
+    assert time.monotonic() - start < 6
+
+
+def test_a_hanging_call_in_another_module_is_shown_there(tmp_path: Path) -> None:
+    (tmp_path / "waiting.py").write_text("import time\n\n\ndef wait():\n    time.sleep(60)\n")
+    _, report, _ = build(tmp_path, "from waiting import wait\n\nwait()\n", "--timeout", "1")
+    (finding,) = report["diagnostics"]  # type: ignore[misc, attr-defined]
+    assert (Path(finding["path"]).name, finding["line"]) == ("waiting.py", 5)
+
+
+def test_an_exception_in_another_module_is_shown_there_with_the_way_to_it(tmp_path: Path) -> None:
+    (tmp_path / "settings.py").write_text('def wanted(name):\n    return {"é": 1}[name]\n', encoding="utf-8")
+    _, report, _ = build(tmp_path, 'from settings import wanted\n\nTOKEN = wanted("TOKEN")\n')
+    (finding,) = report["diagnostics"]  # type: ignore[misc, attr-defined]
+    place = (finding["line"], finding["column"], finding["endLine"], finding["endColumn"])
+    assert (Path(finding["path"]).name, place) == ("settings.py", (2, 12, 2, 26))
+    assert finding["hint"] == "called from plugin.py:3"
+
+
+def test_nothing_that_a_plugin_started_outlives_the_build(tmp_path: Path) -> None:
+    source = DEFINITION + "import subprocess; open('pid', 'w').write(str(subprocess.Popen(['sleep', '60']).pid))\n"
+    assert build(tmp_path, source)[0] == 0
+    pid = int((tmp_path / "pid").read_text())
+    deadline = time.monotonic() + 5
+    while _runs(pid):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def test_what_a_plugin_prints_is_shown_on_standard_error_with_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = DEFINITION + "import sys\nprint('héllo\\x1b[31m')\nprint('more', file=sys.stderr)\n"
+    (tmp_path / "plugin.py").write_text(source, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    code, out, err = fixture_runs.call(["build", "--stdout"])
+    assert code == 0
+    assert json.loads(out)["id"] == "tidy"
+    assert err.startswith(
+        "plugin.py printed to standard output:\n  | héllo\\x1b[31m\nplugin.py printed to standard error:\n  | more\n"
+    )
+
+
+def test_a_flood_of_output_is_cut(tmp_path: Path) -> None:
+    _, _, err = build(tmp_path, DEFINITION + "print('x' * 1_000_000)")
+    assert len(err) < 70_000
+    assert "… and 934,465 more bytes" in err

@@ -15,7 +15,7 @@ from nsplugin.pointers import UNKNOWN, join
 from nsplugin.spans import Position, SpanMap
 from nsplugin_cli.source.definition import Resolve, SourceDefinition, SourceFile
 from nsplugin_cli.source.typescript_facts import facts_of
-from nsplugin_cli.source.typescript_module import Imported, Module
+from nsplugin_cli.source.typescript_module import Imported, Module, plain
 from nsplugin_cli.source.typescript_text import Unreadable, decode, ignores, syntax_fault
 from nsplugin_cli.source.typescript_values import (
     CallValue,
@@ -219,7 +219,10 @@ class _Reader:
     def _attribute(self, call: Node) -> str | None:
         """The export, or else the name, that holds a call's result."""
         for name, exported in self.module.names.exported.items():
-            value = self.module.names.bound.get(exported) if isinstance(exported, str) else exported
+            name_or_value = plain(exported) if isinstance(exported, Node) else exported
+            if isinstance(name_or_value, Node) and name_or_value.type == "identifier":
+                name_or_value = self.module.text(name_or_value)
+            value = self.module.names.bound.get(name_or_value) if isinstance(name_or_value, str) else name_or_value
             if isinstance(value, Node) and value.start_byte <= call.start_byte and call.end_byte <= value.end_byte:
                 return name
         return None

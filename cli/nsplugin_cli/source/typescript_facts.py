@@ -74,7 +74,7 @@ def _timer_name(module: Module, call: Node) -> str | None:
 
 
 def _at_top_level(module: Module, node: Node) -> bool:
-    """Whether a node runs when the module is loaded: in no function but one called on the spot, no test for the main program."""
+    """Whether a node runs when the module is loaded: in no function (but one called on the spot), behind no test for "main"."""
     around = node.parent
     while around is not None:
         if around.type in _FUNCTIONS and not _called_on_the_spot(around):

@@ -191,11 +191,28 @@ def _string(evaluator: Evaluator, module: Module, node: Node) -> Located:
 
 def pieces(module: Module, node: Node) -> Iterator[tuple[str, int, int]]:
     """The decoded parts of a string or template literal with the bytes each stands for: ``(text, start, end)``."""
+    high: tuple[str, int] | None = None
     for child in node.named_children:
-        if child.type == "string_fragment":
-            yield module.text(child), child.start_byte, child.end_byte
-        elif child.type == "escape_sequence":
-            yield _unescape(module.text(child)), child.start_byte, child.end_byte
+        if child.type not in ("string_fragment", "escape_sequence"):
+            continue
+        text, start = module.text(child), child.start_byte
+        if child.type == "escape_sequence":
+            text = _unescape(text)
+        if high is not None:
+            paired = "\udc00" <= text[:1] <= "\udfff"
+            text, start = (_joined(high[0], text), high[1]) if paired else (high[0] + text, high[1])
+            high = None
+        if len(text) == 1 and "\ud800" <= text <= "\udbff":
+            high = (text, start)
+            continue
+        yield text, start, child.end_byte
+    if high is not None:
+        yield high[0], high[1], node.end_byte - 1
+
+
+def _joined(high: str, low: str) -> str:
+    """The character of two surrogates, which JavaScript keeps apart only in its own counting."""
+    return (high + low).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
 _ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from math import isinf
+from math import isfinite
 
 from nsplugin.json_limits import SAFE_INTEGER
 
-_WRITTEN_AS_INTEGER = 10**21
-"""JSON.stringify writes integral doubles below this as digits, so that they would come back as integers."""
+_WRITTEN_SHORT = 1e21
+"""From here on ``JSON.stringify`` writes an exponent; an integral double below comes out as digits, and would come back as an
+integer beyond ±(2^53-1)."""
 
 
 def integer(text: str) -> int | None:
@@ -21,13 +22,14 @@ def integer(text: str) -> int | None:
 def real(text: str) -> int | float | None:
     """The number that a JSON text with a fraction or an exponent names; 5.0 is the integer 5 (spec/nextskin.md D8).
 
-    ``None`` when it is beyond the range of a double, or an integer beyond ±(2^53-1) that JSON would write as digits.
+    ``None`` when it is not :func:`exact`.
     """
     number = float(text)
-    if isinf(number):
+    if not exact(number):
         return None
-    if not number.is_integer():
-        return number
-    if -SAFE_INTEGER <= number <= SAFE_INTEGER:
-        return int(number)
-    return number if abs(number) >= _WRITTEN_AS_INTEGER else None
+    return int(number) if number.is_integer() and abs(number) <= SAFE_INTEGER else number
+
+
+def exact(number: float) -> bool:
+    """Whether a double is finite and, if it is an integer that JSON writes as digits, within ±(2^53-1)."""
+    return isfinite(number) and not (SAFE_INTEGER < abs(number) < _WRITTEN_SHORT)

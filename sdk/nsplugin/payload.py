@@ -1,0 +1,141 @@
+"""What JSON would silently change or lose in a Python value (spec/nextskin.md E2, spec/cogover.md E3)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from typing import Any, Final
+
+from nsplugin.foreign_values import Fault, instead
+from nsplugin.frozen import FrozenDict, FrozenList
+from nsplugin.handlers import type_name
+from nsplugin.json_limits import DEPTH, SAFE_INTEGER
+from nsplugin.json_text.numbers import exact
+from nsplugin.limited import limited
+from nsplugin.pointers import UNKNOWN, join
+from nsplugin.rules import Found
+from nsplugin.spans import Target
+from nsplugin.wording import found as described
+from nsplugin.wording import integer, token
+
+_CONTAINERS: Final = frozenset({dict, list, FrozenDict, FrozenList})
+_SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
+_CYCLE: Final = Fault("this value contains itself: JSON could not end", "write a key to the data instead")
+_TOO_DEEP: Final = Fault(f"nested too deeply: this is level {DEPTH + 1}, and {DEPTH} are allowed", "make the value flatter")
+
+_Place = tuple[Any, Any] | None
+"""A place as a chain of (enclosing place, key or index): a pointer is spelt out only where something is wrong."""
+
+
+def not_json(value: Any, pointer: str) -> Iterator[Found]:
+    """Each place in ``value`` that would not survive JSON as it is; pointers begin with ``pointer``.
+
+    Never runs code of the value's own and never takes long, even where a value contains itself or stands in a billion places.
+    ``UNKNOWN`` is passed over. After 100 findings one more says that there are others.
+    """
+    return limited(_Walk(pointer).value(value, None, 1), pointer)
+
+
+class _Walk:
+    """``_open`` holds the containers around the present place, ``_heights`` how many levels a flawless container has in it."""
+
+    __slots__ = ("_heights", "_open", "_pointer")
+
+    def __init__(self, pointer: str) -> None:
+        self._pointer = pointer
+        self._open: set[int] = set()
+        self._heights: dict[int, int] = {}
+
+    def value(self, value: Any, place: _Place, depth: int) -> Iterable[Found]:
+        """The faults of a value at ``place``, which is on level ``depth`` if it is a container."""
+        kind = type(value)
+        if kind in _CONTAINERS:
+            return self._container(value, place, depth)
+        fault = _SCALARS[kind](value) if kind in _SCALARS else instead(value)
+        return (self._found(place, fault),) if fault is not None else ()
+
+    def _container(self, value: Any, place: _Place, depth: int) -> Iterator[Found]:
+        identity = id(value)
+        if depth + self._heights.get(identity, DEPTH) <= DEPTH:
+            return  # seen before, and not too deep here either
+        if identity in self._open:
+            yield self._found(place, _CYCLE)
+        elif depth > DEPTH:
+            yield self._found(place, _TOO_DEEP)
+        else:
+            self._open.add(identity)
+            yield from self._inside(value, place, depth)
+            self._open.discard(identity)
+
+    def _inside(self, value: Any, place: _Place, depth: int) -> Iterator[Found]:
+        height, flawless, keyed = 0, True, isinstance(value, dict)
+        for name, item in value.items() if keyed else enumerate(value):
+            if name is UNKNOWN:
+                continue
+            within = (place, token(name) if keyed else str(name))
+            key = self._key(name, within) if keyed else ()
+            for found in chain(key, self.value(item, within, depth + 1)):
+                flawless = False
+                yield found
+            height = max(height, self._heights.get(id(item), -1) + 1)
+        if flawless:
+            self._heights[id(value)] = height
+
+    def _key(self, name: Any, place: _Place) -> Iterable[Found]:
+        fault = _text(name) if type(name) is str else _key_fault(name)
+        return (self._found(place, fault, "key"),) if fault is not None else ()
+
+    def _found(self, place: _Place, fault: Fault, target: Target = "value") -> Found:
+        tokens = []
+        while place is not None:
+            place, name = place
+            tokens.append(name)
+        message, hint, start, end = fault
+        pointer = join(self._pointer, *reversed(tokens))
+        return Found(pointer=pointer, message=message, hint=hint, target=target, start=start, end=end)
+
+
+def _key_fault(name: Any) -> Fault:
+    if name is None or type(name) in (bool, int, float):
+        shown = integer(name) if type(name) is int else repr(name)
+        written = {"None": "null", "True": "true", "False": "false"}.get(shown, shown)
+        return Fault(f'a key of JSON is a string: {shown} would become "{written}"', f'write "{written}"')
+    if isinstance(name, str):
+        return Fault(f"a key of JSON is a plain string: this one is an instance of {type_name(name)}", "write str(key)")
+    return Fault(f"a key of JSON is a string, not {described(name, 'python')}", "write a string")
+
+
+def _text(value: str) -> Fault | None:
+    half = None if value.isascii() else _SURROGATE.search(value)
+    if half is None:
+        return None
+    message = f"half of a surrogate pair, U+{ord(half[0]):04X}, is no character: JSON cannot carry it"
+    return Fault(message, "write the whole character", *half.span())
+
+
+def _integer(value: int) -> Fault | None:
+    if -SAFE_INTEGER <= value <= SAFE_INTEGER:
+        return None
+    return Fault(f"the integer {integer(value)} is beyond 2^53-1: JSON readers would round it", "write it as a string")
+
+
+def _real(value: float) -> Fault | None:
+    if exact(value):
+        return None
+    if value - value != 0:
+        name = {"nan": "NaN", "inf": "Infinity"}.get(repr(value), "-Infinity")
+        return Fault(f"{name} is not JSON: it would become null", "write None, or leave it out")
+    return Fault(f"{value!r} is an integer beyond 2^53-1: JSON readers would round it", "write it as a string")
+
+
+def _fine(value: Any) -> None:
+    return None
+
+
+_SCALARS: Final[dict[type, Callable[[Any], Fault | None]]] = {
+    **dict.fromkeys((bool, type(None), type(UNKNOWN)), _fine),
+    str: _text,
+    int: _integer,
+    float: _real,
+}

@@ -123,7 +123,7 @@ class _Reader:
         name = bound.name if member is None else member
         exported = target.names.exported.get(name) if target is not None else None
         if isinstance(exported, str) and target is not None:
-            exported = target.names.bound.get(exported)  # type: ignore[assignment]
+            exported = target.names.bound.get(exported)
         if isinstance(exported, Imported) and not exported.source.startswith(".") and exported.name in self.definers:
             return exported.name
         return None

@@ -217,9 +217,8 @@ class _Walk:
         size = len(self.prefix)
         if path[:size] == self.prefix and len(path) > size:
             written = ".".join([*self.prefix, path[size]])
-            self.uses.append(
-                ContextUse(attribute=path[size], written=written, path=frame.module.path, span=frame.module.span(node))
-            )
+            span = frame.module.span(_inner(node, len(path) - size - 1))
+            self.uses.append(ContextUse(attribute=path[size], written=written, path=frame.module.path, span=span))
         elif self.prefix[: len(path)] == path and not self._followed(frame, node):
             self.known = False
 
@@ -349,6 +348,16 @@ def plain_value(located: Located) -> Any:
     if isinstance(value, list):
         return [plain_value(item) for item in value]
     return UNKNOWN if isinstance(value, (FunctionValue, CallValue)) or undefined(value) else value
+
+
+def _inner(node: Node, members: int) -> Node:
+    """The expression without its last ``members`` members: ``ctx.kv`` of ``ctx.kv.delete``, as far as it is written so."""
+    while members > 0 and node.type == "member_expression":
+        target = node.child_by_field_name("object")
+        if target is None:
+            break
+        node, members = plain(target), members - 1
+    return node
 
 
 def _readable(node: Node) -> list[Node]:

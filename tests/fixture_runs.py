@@ -36,7 +36,7 @@ def transcripts(folder: Path) -> dict[str, bytes]:
         copy = Path(temporary) / folder.name
         shutil.copytree(folder, copy, ignore=shutil.ignore_patterns(*EXPECTED, "__pycache__"))
         with _inside(copy):
-            commands = _commands(copy)
+            commands = _commands(folder)
             made = {
                 "expected.txt": "".join(_transcript(command) for command in commands).encode(),
                 "expected.json": "".join(_transcript(f"{command} --format json") for command in commands).encode(),

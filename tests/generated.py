@@ -9,6 +9,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 import fixture_runs
+import transcripts
 from nsplugin import json_schemas
 from nsplugin.rules.reference import document
 from nsplugin_cli import catalogue
@@ -21,6 +22,7 @@ def files() -> Iterator[tuple[Path, bytes]]:
     for name in json_schemas.MODELS:
         yield ROOT / "schemas/nsplugin_schemas" / f"{name}.schema.json", json_schemas.rendered(name)
     yield ROOT / "docs/rules.md", document(catalogue.rules()).encode()
+    yield ROOT / "README.md", transcripts.rendered((ROOT / "README.md").read_text(encoding="utf-8")).encode()
     for folder in fixture_runs.folders():
         for name, data in fixture_runs.transcripts(folder).items():
             yield folder / name, data

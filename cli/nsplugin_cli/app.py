@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -26,8 +27,8 @@ WRONG_CALL, BUG, INTERRUPTED, PIPE_CLOSED = 2, 3, 130, 141
 ISSUES: Final = "https://github.com/nsplugin/nsplugin/issues"
 
 
-class PipeClosed(Exception):
-    """Whoever read our output has gone."""
+class OutputLost(Exception):
+    """Standard output takes no more: its reader has gone, or its disk is full."""
 
 
 class LazyGroup(click.Group):
@@ -53,9 +54,16 @@ class LazyGroup(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            return super().invoke(ctx)
-        except BrokenPipeError as error:  # before click's own handling, which exits with 1
-            raise PipeClosed from error
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+            return result
+        except OSError as error:  # before click's own handling, which exits with 1
+            if error.errno in _LOST:
+                raise OutputLost from error
+            raise
+
+
+_LOST: Final = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 def _did_you_mean(name: str) -> str:
@@ -79,9 +87,7 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code. Never raises but for ``KeyboardInterrupt``."""
     terminal.prepare()
     try:
-        code = cli.main(list(arguments), prog_name="nsplugin", standalone_mode=False)
-        sys.stdout.flush()
-        return int(code or 0)
+        return int(cli.main(list(arguments), prog_name="nsplugin", standalone_mode=False) or 0)
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
     except click.ClickException as error:
@@ -90,15 +96,18 @@ def run(arguments: Sequence[str]) -> int:
     except WrongCall as error:
         terminal.say(f"Error: {error}")
         return WRONG_CALL
-    except (PipeClosed, BrokenPipeError):
-        return _pipe_closed()
+    except OutputLost as error:
+        return _output_lost(error.__cause__)
     except Exception as error:
         return _bug(error, debug="--debug" in arguments or bool(os.environ.get("NSPLUGIN_DEBUG")))
 
 
-def _pipe_closed() -> int:
+def _output_lost(cause: BaseException | None) -> int:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter complains at exit
-    return PIPE_CLOSED
+    if isinstance(cause, BrokenPipeError):
+        return PIPE_CLOSED
+    terminal.say(f"Error: cannot write to standard output: {getattr(cause, 'strerror', cause)}")
+    return WRONG_CALL
 
 
 def _bug(error: Exception, *, debug: bool) -> int:

@@ -14,7 +14,7 @@ from typing import IO, Any, Final
 from nsplugin import cron
 from nsplugin.nearest import closest
 from nsplugin.platforms import NAMES, Platform, load
-from nsplugin.spans import Position, SpanMap
+from nsplugin.spans import Position, Span, SpanMap
 from nsplugin.wording import found, listed
 from nsplugin_cli import project
 from nsplugin_cli.diagnostic import Diagnostic, Report, WrongCall, ordered
@@ -22,6 +22,8 @@ from nsplugin_cli.diagnostic import Diagnostic, Report, WrongCall, ordered
 EXPRESSION: Final = "expression"
 """What reports name instead of a file."""
 MANIFEST_VERSION: Final = 1
+SHOWN_OTHERWISE: Final = ("NSP210", "NSP211")
+"""What clock changes do stands beside the fires themselves; and there is no job that could overlap."""
 MAX_LINE: Final = 1 << 16
 MAX_COUNT: Final = 10_000
 
@@ -60,19 +62,21 @@ def asked(folder: Path, *, timezone: str | None, platform: str | None, count: in
 
 def report(expression: str, options: Asked) -> Report:
     """The expression as the one schedule of a manifest, checked. Raises :class:`WrongCall` for a wrong or missing zone."""
-    from nsplugin.preinstall import check_manifest
-
     platform = load(options.platform)
     timezone = _checked_zone(options, platform)
+    from nsplugin.preinstall import check_manifest
+
     pointer, raw = _MANIFESTS[platform.layout.schedules](expression, timezone)
     whole = {"manifestVersion": MANIFEST_VERSION, "platform": platform.name, "id": "next", "entry": "next:next", **raw}
     site = timezone if platform.cron.time_zone == "site" else "UTC"
     verdict = check_manifest(whole, timezone=site, now=cron.to_datetime(options.after), count=options.count)
-    spans = SpanMap(texts={pointer: [Position(1, column) for column in range(1, len(expression) + 2)]})
+    places = [Position(1, column) for column in range(1, len(expression) + 2)]
+    spans = SpanMap(values={pointer: Span(*places[0], *places[-1])}, texts={pointer: places})
+    problems = [problem for problem in verdict.problems if problem.pointer == pointer and problem.code not in SHOWN_OTHERWISE]
     return Report(
         command="next",
         files=1,
-        diagnostics=ordered(Diagnostic.of(problem.placed(spans), EXPRESSION) for problem in verdict.problems),
+        diagnostics=ordered(Diagnostic.of(problem.placed(spans), EXPRESSION) for problem in problems),
         schedules=verdict.schedules,
         sources={EXPRESSION: expression},
     )
@@ -149,7 +153,7 @@ def _object(line: bytes) -> dict[str, Any]:
     document = read(line, limit=MAX_LINE)
     if document.problems:
         problem = document.problems[0]
-        raise _refusal(problem.code, problem.message, problem.hint)
+        raise _refusal(problem.code, problem.message)
     if not isinstance(document.value, dict):
         raise _refusal("NSP007", f"the line must be an object, not {found(document.value, 'json')}")
     return document.value

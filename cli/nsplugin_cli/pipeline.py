@@ -57,9 +57,9 @@ def check(
     names: Sequence[str], *, timezone: str, now: datetime | None = None, count: int = 3, digest: str | None = None
 ) -> Report:
     """Judge manifests (``-`` is standard input) for a site's time zone. Raises :class:`WrongCall` for a call that is wrong."""
+    _check_call(names, timezone, digest)
     from nsplugin.preinstall import check_manifest
 
-    _check_call(names, timezone, digest)
     run = Run("check", files=len(names))
     for name in names:
         data = _read(name)

@@ -6,8 +6,9 @@ import json
 import time
 from pathlib import Path
 
-import fixture_runs
 import pytest
+
+import fixture_runs
 
 DEFINITION = """
 from nsplugin import Job, define_plugin
@@ -160,9 +161,7 @@ def _runs(pid: int) -> bool:
         return False
 
 
-def test_what_a_plugin_prints_is_shown_on_standard_error_with_its_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_plugin_prints_is_shown_on_standard_error_with_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = DEFINITION + "import sys\nprint('héllo\\x1b[31m')\nprint('more', file=sys.stderr)\n"
     (tmp_path / "plugin.py").write_text(source, encoding="utf-8")
     monkeypatch.chdir(tmp_path)

@@ -105,16 +105,23 @@ def _schedule(schedule: ScheduleReport) -> Iterator[Fragment]:
 
 
 def _forecast(schedule: ScheduleReport) -> Iterator[Fragment]:
-    """Expression, words and zone; one row a fire, in local time and UTC; one row a clock change."""
+    """Expression, words and zone; a row a fire, in local time and UTC; what clock changes do, once."""
     yield "path", visible(schedule.expression)
     yield "", f"  {schedule.words} ({visible(schedule.timezone)})\n"
     width = max((cells(fire.local) for fire in schedule.fires), default=0)
     for fire in schedule.fires:
         yield "", f"    {fire.local}{' ' * (width - cells(fire.local))}  "
-        yield "dim", fire.utc
-        yield "note", f"  {fire.note}\n" if fire.note else "\n"
+        yield "dim", f"{fire.utc}\n"
+        yield from _remark(fire.note)
+    shown = {fire.note for fire in schedule.fires}
     for change in schedule.changes:
-        yield "note", f"    ! {change}\n"
+        yield from _remark(None if change in shown else change)
+
+
+def _remark(text: str | None) -> Iterator[Fragment]:
+    if text:
+        yield "note", "      ! "
+        yield "", f"{text}\n"
 
 
 def printed(path: str, name: str, text: str, total: int) -> str:
@@ -135,3 +142,5 @@ def _summary(report: Report) -> Iterator[Fragment]:
     found = f"{count(report.errors, 'error')}, {count(report.warnings, 'warning')}"
     yield style, "No problems" if not report.diagnostics else found
     yield "", f" in {count(report.files, 'file')}.\n"
+    if report.diagnostics:
+        yield "dim", f"`nsplugin explain {report.diagnostics[0].code}` tells more.\n"

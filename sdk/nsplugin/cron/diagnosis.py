@@ -14,6 +14,7 @@ from typing import Final
 from nsplugin.cron import repairs
 from nsplugin.cron.characters import SOFT_HYPHEN, named
 from nsplugin.cron.grammar import FIELDS, Code, CronFault, field_set, fields, item_set, normalise, parses
+from nsplugin.cron.names import DAYS, MONTHS
 from nsplugin.cron.quotes import quoted, write
 from nsplugin.cron.repairs import in_field
 
@@ -33,6 +34,10 @@ _MACROS: Final = {
     "@every_minute": "* * * * *",
 }
 _EVERY: Final = re.compile(r"@every[ \t]+([0-9]{1,4})(m|h|d)", re.IGNORECASE)
+_FIELD_LIKE: Final = re.compile(
+    r"[0-9*?,/-]+|{0}(?:[,-]{0})*".format("(?:" + "|".join(name[:3] for name in DAYS + MONTHS) + ")"), re.IGNORECASE
+)
+"""What other schedulers would take for a field."""
 _ZONE: Final = re.compile(r"(?:CRON_)?TZ=[^ \t]*", re.IGNORECASE)
 
 
@@ -112,6 +117,8 @@ def _period(number: int, unit: str) -> str | None:
 def _no_macro(name: str) -> str:
     if name == "@reboot":
         return "nothing stands for it: a schedule runs by the clock, not when something starts"
+    if name.startswith("@every") and name.endswith("s"):
+        return "the shortest period is one minute: write `* * * * *`"
     if name.startswith("@every"):
         return "write a period that divides an hour or a day, such as `*/5 * * * *` or `0 */6 * * *`"
     return "write the five fields, such as `0 0 * * *` for midnight every day"
@@ -145,14 +152,28 @@ def _five(parts: list[str]) -> tuple[str | None, str]:
 
 
 def _fewer(parts: list[str]) -> tuple[str | None, str]:
-    rest, head = " ".join(parts[1:6]), " ".join(parts[:5])
-    if len(parts) <= 7 and parses(rest) and (len(parts) == 6 or parts[6] == "*" or parts[6].isdigit()):
-        dropped = "the first field" if len(parts) == 6 else "the first and the last field"
-        hint = f"there are no seconds{'' if len(parts) == 6 else ' and no years'}: drop {dropped} and {write(rest)}"
-        return (rest if parts[0].strip("0") == "" and parts[6:] in ([], ["*"]) else None), hint
-    if parses(head):
+    rest, head = _repaired(parts[1:6]), " ".join(parts[:5])
+    if len(parts) <= 7 and rest is not None and all(map(_FIELD_LIKE.fullmatch, parts)):
+        said = "there are no seconds: drop the first field"
+        if len(parts) == 7:
+            said = "there are no seconds and no years: drop the first and the last field"
+        # Where `?` is known, Sunday is 1: its numbers of weekdays are not ours.
+        shifted = "?" in parts and parts[5][:1].isdigit()
+        same = not parts[0].strip("0") and parts[6:] in ([], ["*"]) and not shifted
+        return rest if same else None, f"{said} and {write(rest)}" + (", if Sunday was meant as 0" if shifted else "")
+    if parses(head) and not _FIELD_LIKE.fullmatch(parts[5]):
         return head, f"what follows the fifth field does not belong here: {write(head)}"
     return None, "write five, such as `0 3 * * *` for 03:00 every day"
+
+
+def _repaired(parts: list[str]) -> str | None:
+    """Five fields with every fault in them repaired, if each fault tells how."""
+    text = " ".join(parts)
+    for fault in reversed(list(islice(_items(text), _MOST))):
+        if fault.fix is None:
+            return None
+        text = text[: fault.column - 1] + fault.fix + text[fault.end_column - 1 :]
+    return text if parses(text) else None
 
 
 _WHOLE: Final[tuple[Callable[[str], CronFault | None], ...]] = (_foreign, _quotation, _time_zone, _macro, _count)
@@ -167,7 +188,7 @@ def _items(text: str) -> Iterator[CronFault]:
 def _field(place: int, part: str, at: int) -> Iterator[CronFault]:
     """The faults of one field, which begins at ``at`` of the text."""
     if not part.strip(","):
-        message = f"a number is missing in {FIELDS[place].name}: {quoted(part)}"
+        message = f"{FIELDS[place].name} {quoted(part)} has no number"
         yield in_field(place, "NSP202", message, "write a number or `*`", (at, at + len(part)))
         return
     for match in re.finditer(r",+|[^,]+", part):
@@ -178,8 +199,8 @@ def _field(place: int, part: str, at: int) -> Iterator[CronFault]:
             continue
         needed = start > 0 and end < len(part)
         if not needed or end > start + 1:
-            message = f"between commas a number is missing in {FIELDS[place].name}: {quoted(part)}"
-            yield in_field(place, "NSP202", message, "leave the needless comma out", (at + start + needed, at + end), "")
+            message = f"{FIELDS[place].name} {quoted(part)} has a comma too many"
+            yield in_field(place, "NSP202", message, "leave it out", (at + start + needed, at + end), "")
 
 
 def _extent(text: str) -> tuple[int, int]:

@@ -103,8 +103,8 @@ def _verb(wall: tuple[int, ...], one: str, many: str) -> str:
 
 
 def _reading(wall: int, day: str, segment: Segment) -> str:
-    offset = utc_offset(segment.offset)
-    named = f"{segment.label} ({offset})" if segment.label.isalpha() and segment.label != offset else offset
+    offset = utc_offset(segment.offset) if segment.offset else "UTC+00:00"
+    named = f"{segment.label} ({offset})" if segment.label.isalpha() and segment.label != "UTC" else offset
     return f"{_clock(wall, day)} {named}"
 
 

@@ -1,7 +1,6 @@
 """The five-field grammar of both platforms (spec/cron.md G1–G4). What is wrong with a bad expression is ``diagnosis``'s."""
 
-from __future__ import annotations
-
+# Without the `annotations` future: NamedTuple compiles every annotation that is a string, which would double the import time.
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
@@ -66,11 +65,11 @@ class CronError(ValueError):
     """An expression that is not in the grammar; ``faults`` holds every fault, in column order."""
 
     def __init__(self, faults: tuple[CronFault, ...]) -> None:
-        super().__init__("; ".join(fault.message for fault in faults))
+        super().__init__(faults)
         self.faults = faults
 
-    def __reduce__(self) -> tuple[type[CronError], tuple[tuple[CronFault, ...]]]:
-        return CronError, (self.faults,)
+    def __str__(self) -> str:
+        return "; ".join(fault.message for fault in self.faults)
 
 
 def normalise(text: str) -> str:

@@ -4,8 +4,6 @@ Seconds are rounded so that a walk over whole UTC minutes sees the same clock: a
 after it, an offset is floored to minutes. (Only local mean times, gone since 1972, have seconds.)
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator
 from typing import Final, NamedTuple

@@ -1,7 +1,5 @@
 """Time zones: IANA ids from the ``tzdata`` package and fixed offsets, as stretches of constant offset in whole minutes."""
 
-from __future__ import annotations
-
 import os
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
@@ -28,9 +26,12 @@ class ZoneError(ValueError):
     """A zone name that is not taken: ``message`` says why, ``hint`` what to write instead."""
 
     def __init__(self, message: str, hint: str | None = None) -> None:
-        super().__init__(message if hint is None else f"{message}; {hint}")
+        super().__init__(message, hint)
         self.message = message
         self.hint = hint
+
+    def __str__(self) -> str:
+        return self.message if self.hint is None else f"{self.message}; {self.hint}"
 
 
 class Segment(NamedTuple):
@@ -166,7 +167,7 @@ def _load(name: str, search: str) -> Zone:
     return _read(name, "the tzdata package", _packaged("zoneinfo", *parts))
 
 
-def _bounded(file: Path) -> bytes:
+def _bounded(file: "Path") -> bytes:
     try:
         with file.open("rb") as stream:
             return stream.read(_MAX_FILE)

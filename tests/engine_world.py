@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from nsplugin.manifest import Manifest
 from nsplugin.platforms import load
 from nsplugin_core.attempts import Attempt, Deliver, Outcome, OutcomeKind

@@ -5,9 +5,11 @@ from __future__ import annotations
 import random
 
 import pytest
+
 from engine_world import DAY, HOUR, MINUTE, SECOND, Ending, World, cogover, nextskin
 from nsplugin.platforms import load
 from nsplugin.retries import wait_ms
+from nsplugin.runtime.enqueueing import checked
 from nsplugin.runtime.faults import Fault
 from nsplugin_core.attempts import Attempt
 from nsplugin_core.dispatcher import GRACE_MS
@@ -342,9 +344,16 @@ def test_a5_last_error_holds_500_characters_and_nothing_a_store_can_t(shop: Worl
     assert shop.task(task).last_error == "half ? pair"
 
 
-def test_e1_an_undeclared_job_is_refused_also_when_an_upgrade_just_removed_it(shop: World) -> None:
-    with pytest.raises(Fault, match="ctx.jobs.enqueue: no job 'snyc' is declared; did you mean 'sync'"):
+def test_e1_an_undeclared_job_is_refused(shop: World) -> None:
+    with pytest.raises(Fault, match=r"ctx\.jobs\.enqueue: no job 'snyc' is declared; did you mean 'sync'"):
         shop.enqueue(job="snyc")
+
+
+def test_e1_a_job_that_an_upgrade_removed_after_the_check_is_refused_by_the_store(shop: World) -> None:
+    order = checked(load("nextskin"), {"sync", "other"}, "other", {}, {}, shop.now)
+    shop.install(nextskin())
+    with pytest.raises(Fault, match=r"plugin 'shop' declares no job 'other' \(declared: sync\)"):
+        shop.enqueuer.accept(load("nextskin"), "shop", [order])
 
 
 def test_k3_an_upgrade_gives_waiting_tasks_the_new_limits(shop: World) -> None:

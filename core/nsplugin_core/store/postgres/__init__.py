@@ -38,6 +38,11 @@ class PostgresDatabase:
 
     def __init__(self, url: str, *, connections: int = 10) -> None:
         self._url, self._schema = _split_schema(url)
+        self._options: dict[str, Any] = {
+            "autocommit": True,
+            "connect_timeout": int(WAIT_SECONDS),
+            "fallback_application_name": f"nsplugin:{self._schema}",
+        }
         self._statements = {name: tuple(map(str.encode, parts)) for name, parts in statements(__name__).items()}
         self._migrate()
         self._pool: ConnectionPool[Connection] = ConnectionPool(
@@ -45,7 +50,7 @@ class PostgresDatabase:
             min_size=1,
             max_size=connections,
             timeout=WAIT_SECONDS,
-            kwargs={"autocommit": True},
+            kwargs=self._options,
             configure=self._configure,
             open=True,
         )
@@ -104,7 +109,7 @@ class PostgresDatabase:
             raise StoreUnavailable(f"PostgreSQL does not answer: {_first_line(error)}") from error
 
     def _connect(self) -> Connection:
-        connection = psycopg.connect(self._url, autocommit=True, connect_timeout=int(WAIT_SECONDS))
+        connection = psycopg.connect(self._url, **self._options)
         self._configure(connection)
         return connection
 
@@ -115,7 +120,7 @@ class PostgresDatabase:
 
     def _migrate(self) -> None:
         try:
-            with psycopg.connect(self._url, autocommit=True, connect_timeout=int(WAIT_SECONDS)) as connection:
+            with psycopg.connect(self._url, **self._options) as connection:
                 _migrate(connection, self._schema)
         except psycopg.OperationalError as error:
             raise StoreUnavailable(f"can't open PostgreSQL: {_first_line(error)}") from error

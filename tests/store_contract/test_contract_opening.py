@@ -1,0 +1,160 @@
+"""Opening, migrating and losing a store, on both kinds."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from engine_world import NOON, World, nextskin, store_url
+from nsplugin_core.clock import VirtualClock
+from nsplugin_core.store import MEMORY, SqlStore, open_store
+from nsplugin_core.store.errors import NewerSchema, StoreError, StoreUnavailable
+
+
+def reopened(url: str) -> World:
+    return World(open_store(url), VirtualClock(NOON))
+
+
+def test_what_was_accepted_is_there_after_closing(url: str) -> None:
+    first = reopened(url)
+    first.install(nextskin())
+    task = first.enqueue(payload={"a": 1}).task_id
+    first.store.close()
+    second = reopened(url)
+    assert second.task(task).payload == '{"a":1}'
+    second.store.close()
+
+
+def test_a_newer_schema_is_refused_clearly(url: str, kind: str) -> None:
+    open_store(url).close()
+    _set_version(url, kind, 99)
+    with pytest.raises(NewerSchema, match=r"schema version 99, this nsplugin knows versions up to \d+: upgrade nsplugin"):
+        open_store(url)
+
+
+def _set_version(url: str, kind: str, version: int) -> None:
+    if kind == "sqlite":
+        import sqlite3
+
+        connection = sqlite3.connect(url.removeprefix("sqlite:///"))
+        with connection:
+            connection.execute("INSERT INTO schema_version VALUES (?)", (version,))
+        connection.close()
+        return
+    import psycopg
+
+    server, _, schema = url.partition("?schema=")
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f'INSERT INTO "{schema}".schema_version VALUES ({version})'.encode())
+
+
+def test_processes_that_open_an_empty_store_at_once_all_succeed(url: str) -> None:
+    code = "import sys; from nsplugin_core.store import open_store; s = open_store(sys.argv[1]); s.tasks.depths(); s.close()"
+    processes = [
+        subprocess.Popen([sys.executable, "-c", code, url], stdout=subprocess.PIPE, stderr=subprocess.STDOUT) for _ in range(4)
+    ]
+    outputs = [process.communicate(timeout=60)[0].decode() for process in processes]
+    assert [(process.returncode, output) for process, output in zip(processes, outputs, strict=True)] == [(0, "")] * 4
+
+
+def test_another_process_s_enqueue_wakes_us(url: str) -> None:
+    woken = Event()
+    ours, theirs = open_store(url), reopened(url)
+    theirs.install(nextskin())
+    end = ours.subscribe(woken.set)
+    _settle(woken)
+    theirs.enqueue()
+    assert woken.wait(5)
+    end()
+    _settle(woken)
+    theirs.enqueue()
+    assert not woken.wait(0.1)
+    theirs.store.close()
+    ours.close()
+
+
+def _settle(woken: Event) -> None:
+    while woken.wait(0.2):
+        woken.clear()
+
+
+def test_our_own_enqueue_wakes_us_at_once(core: World) -> None:
+    core.install(nextskin())
+    woken = Event()
+    core.store.subscribe(woken.set)
+    woken.clear()
+    core.enqueue()
+    assert woken.is_set()
+
+
+def test_a_closed_store_says_so(url: str) -> None:
+    store = open_store(url)
+    store.close()
+    with pytest.raises(StoreUnavailable):
+        store.tasks.depths()
+
+
+@pytest.mark.postgres
+def test_connections_that_die_are_replaced(tmp_path: Path) -> None:
+    import psycopg
+
+    with store_url("postgres", tmp_path) as url:
+        core = reopened(url)
+        core.install(nextskin())
+        with psycopg.connect(url.partition("?")[0], autocommit=True) as admin:
+            admin.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s", (core.store.name,)
+            )
+        with pytest.raises(StoreUnavailable, match="PostgreSQL does not answer"):
+            core.enqueue()
+        core.enqueue()
+        core.store.close()
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("mysql://root@localhost/x", "'mysql://root@localhost/x' is no database: use sqlite:///path/core.db or postgresql://"),
+        (
+            "sqlite:////nowhere/at/all/core.db",
+            "can't open the database /nowhere/at/all/core.db: the folder /nowhere/at/all does not exist",
+        ),
+        ("/tmp", "/tmp is a folder: name a file in it, such as /tmp/core.db"),
+        ("postgresql://nobody@127.0.0.1:1/none", "can't open PostgreSQL: connection failed"),
+    ],
+)
+def test_a_store_that_can_t_be_opened_says_why(url: str, message: str) -> None:
+    with pytest.raises(StoreError) as refused:
+        open_store(url)
+    assert str(refused.value).startswith(message)
+
+
+def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "core.db"
+    path.write_text("this is a diary, not a database; " * 100)
+    with pytest.raises(StoreError, match=r"core\.db is not a usable SQLite database"):
+        open_store(str(path))
+
+
+def test_a_sqlite_store_is_durable_and_does_not_block_readers(tmp_path: Path) -> None:
+    import sqlite3
+
+    store = open_store(f"sqlite:///{tmp_path / 'core.db'}")
+    connection = sqlite3.connect(tmp_path / "core.db")
+    assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    connection.execute("BEGIN IMMEDIATE")
+    assert store.tasks.depths() == []
+    connection.rollback()
+    connection.close()
+    store.close()
+
+
+def test_a_store_in_memory_is_there_for_simulations() -> None:
+    store = open_store(MEMORY)
+    assert isinstance(store, SqlStore)
+    assert store.registry.plugins() == []
+    store.close()

@@ -1,0 +1,77 @@
+"""Installing and switching plugins, on both stores."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine_world import MINUTE, World, cogover, nextskin
+from nsplugin_core.registry import NoTimezone, OtherPlatform
+from nsplugin_core.store.errors import UnknownPlugin
+
+
+def test_a_first_installation_names_the_site_s_zone_and_an_upgrade_keeps_it(core: World) -> None:
+    with pytest.raises(NoTimezone, match="'shop' is not installed yet: name the site's time zone"):
+        core.registry.install(nextskin())
+    core.registry.install(nextskin(), timezone="Europe/Paris")
+    assert core.registry.install(nextskin(jobs={"b": {}})).plugin.timezone == "Europe/Paris"
+
+
+def test_an_upgrade_keeps_the_switch_and_the_date_of_installation(core: World) -> None:
+    core.install(nextskin())
+    installed_at = core.now
+    core.registry.disable("shop")
+    core.clock.advance_to(core.now + MINUTE)
+    core.install(nextskin(jobs={"b": {}}))
+    installed = core.store.registry.installed("shop")
+    assert installed is not None
+    assert (installed.plugin.enabled, installed.plugin.installed_at, installed.plugin.updated_at) == (
+        False,
+        installed_at,
+        core.now,
+    )
+    assert [(job.name, job.max_attempts, job.timeout_ms) for job in installed.jobs] == [("b", 5, 60_000)]
+
+
+def test_an_id_stays_on_its_platform(core: World) -> None:
+    core.install(nextskin())
+    with pytest.raises(OtherPlatform, match="'shop' is installed for the platform nextskin; uninstall it first"):
+        core.registry.install(cogover("shop"), timezone="UTC")
+
+
+@pytest.mark.parametrize("call", ["enable", "disable", "uninstall"])
+def test_what_is_not_installed_can_t_be_switched(core: World, call: str) -> None:
+    with pytest.raises(UnknownPlugin, match="no plugin 'shop' is installed here; `nsplugin install` installs one"):
+        getattr(core.registry, call)("shop")
+    with pytest.raises(UnknownPlugin):
+        core.registry.set_timezone("shop", "UTC")
+
+
+def test_plugins_are_listed_by_id_and_the_enabled_ones_apart(core: World) -> None:
+    for plugin in ("zoo", "Abc", "mail"):
+        core.install(nextskin(plugin))
+    core.registry.disable("mail")
+    assert [record.id for record in core.store.registry.plugins()] == ["Abc", "mail", "zoo"]
+    assert core.store.registry.enabled() == ["Abc", "zoo"]
+
+
+def test_enabling_twice_changes_nothing(core: World) -> None:
+    core.install(nextskin(cron=[{"schedule": "* * * * *", "job": "sync"}]))
+    before = core.store.registry.schedules("shop")
+    core.clock.advance_to(core.now + 10 * MINUTE)
+    core.registry.enable("shop")
+    assert core.store.registry.schedules("shop") == before
+
+
+def test_uninstalling_removes_every_trace(core: World) -> None:
+    core.install(cogover())
+    core.install(nextskin())
+    core.enqueue("orders", idempotencyKey="k")
+    core.step()
+    core.store.data.put("orders", "n", "k", "1", now=core.now)
+    core.store.data.lock("orders", "l", "me", now=core.now, ttl_ms=1000)
+    core.registry.uninstall("orders")
+    core.install(cogover())
+    assert core.store.tasks.recent("orders", 10) == []
+    assert core.store.data.entry("orders", "n", "k", now=core.now) is None
+    assert core.store.data.lock("orders", "l", "you", now=core.now, ttl_ms=1000) is not None
+    assert core.enqueue("orders", idempotencyKey="k").duplicate is False

@@ -107,7 +107,8 @@ def test_connections_that_die_are_replaced(tmp_path: Path) -> None:
         core.install(nextskin())
         with psycopg.connect(url.partition("?")[0], autocommit=True) as admin:
             admin.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s", (core.store.name,)
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s",
+                ("nsplugin:" + url.partition("schema=")[2],),
             )
         with pytest.raises(StoreUnavailable, match="PostgreSQL does not answer"):
             core.enqueue()
@@ -120,8 +121,8 @@ def test_connections_that_die_are_replaced(tmp_path: Path) -> None:
     [
         ("mysql://root@localhost/x", "'mysql://root@localhost/x' is no database: use sqlite:///path/core.db or postgresql://"),
         (
-            "sqlite:////nowhere/at/all/core.db",
-            "can't open the database /nowhere/at/all/core.db: the folder /nowhere/at/all does not exist",
+            "sqlite:////nowhere/core.db",
+            "can't open the database /nowhere/core.db: the folder /nowhere does not exist",
         ),
         ("/tmp", "/tmp is a folder: name a file in it, such as /tmp/core.db"),
         ("postgresql://nobody@127.0.0.1:1/none", "can't open PostgreSQL: connection failed"),

@@ -54,9 +54,8 @@ def test_e5_the_stored_run_is_returned_whatever_its_state(orders: World, state: 
     if state != "PENDING":
         orders.step()
     words = load("cogover").words
-    assert {words.queued: "queued", words.running: "running", words.succeeded: "succeeded", words.dead: "dead"}[
-        state
-    ] == orders.task(first).state
+    states = {words.queued: "queued", words.running: "running", words.succeeded: "succeeded", words.dead: "dead"}
+    assert orders.task(first).state == states[state]
     assert enqueue(orders, idempotencyKey="k1") == (first, True)
     assert orders.enqueue("orders", "other", None, idempotencyKey="k1").duplicate is False
 

@@ -10,14 +10,11 @@ from typing import Any, Final
 from nsplugin.handlers import is_a, type_name
 from nsplugin.pointers import UNKNOWN
 
-_MAX_VALUES: Final = 200_000
+MAX_VALUES: Final = 200_000
 """How many values one copy may hold: far beyond every limit on a payload, far below what takes noticeable time."""
 
 _MAX_DEPTH: Final = 100
 """How deep a copy goes: deeper than the rules allow, so that the depth itself is still reported."""
-
-_MAX_ENTRIES: Final = 10_000
-"""How many entries of a mapping of an author's own class are read."""
 
 
 class TooLarge(Exception):
@@ -48,7 +45,7 @@ def detach(value: Any) -> Any:
 
 @dataclass(slots=True)
 class _Copy:
-    left: int = _MAX_VALUES
+    left: int = MAX_VALUES
     open: dict[int, Any] = field(default_factory=dict)
 
     def of(self, value: Any, depth: int) -> Any:
@@ -113,16 +110,19 @@ class Unreadable:
     reason: str
 
 
-def entries(value: Any) -> list[tuple[Any, Any]] | Unreadable | None:
-    """The entries of a mapping of any class, ``None`` when it is not a mapping. Never raises, never endless."""
+def entries(value: Any, limit: int = MAX_VALUES) -> list[tuple[Any, Any]] | Unreadable | None:
+    """The entries of a mapping of any class, ``None`` when it is not a mapping. Never raises.
+
+    Of a mapping of an author's own class at most ``limit + 1`` entries are read, in case its iteration never ends.
+    """
     if is_a(value, dict):
         return list(dict.items(value))
     try:
-        return list(_read(value)) if isinstance(value, Mapping) else None
+        return list(_read(value, limit + 1)) if isinstance(value, Mapping) else None
     except Exception as error:
         return Unreadable(f"reading it raised {type(error).__name__}")
 
 
-def _read(value: Mapping[Any, Any]) -> Iterator[tuple[Any, Any]]:
-    for key in islice(value, _MAX_ENTRIES):
+def _read(value: Mapping[Any, Any], limit: int) -> Iterator[tuple[Any, Any]]:
+    for key in islice(value, limit):
         yield key, value[key]

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from nsplugin.rules import Found, Problem, family
-from nsplugin.rules.identity import BY_CODE
+from nsplugin.rules import Found, Problem, documented
 from nsplugin.spans import Target
 
 
 def problem(code: str, pointer: str, message: str, hint: str | None = None, target: Target = "value") -> Problem:
     """A finding of the rule of that code."""
-    rule = BY_CODE.get(code) or next(rule for rule in family.rules if rule.code == code)
+    rule = next(rule for rule in documented if rule.code == code)
     return rule.problem(Found(pointer=pointer, message=message, hint=hint, target=target))
 
 

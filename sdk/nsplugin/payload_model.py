@@ -38,7 +38,7 @@ class PayloadModel:
             self._adapter = _adapter(model)
             self.schema = _schema(self._adapter)
         except Exception as error:
-            raise ModelError(f"no JSON Schema can be made of {_name(model)}: {_first_line(error)}") from error
+            raise ModelError(f"no JSON Schema can be made of {_name(model)}: {_first_sentence(error)}") from error
 
     def validated(self, payload: Any) -> Any:
         """The payload, plain JSON data, as the model's own type. Raises :class:`PayloadMismatch`."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from nsplugin.canonical import digest as digest_of
 from nsplugin.canonical import json_size
@@ -19,11 +19,11 @@ from nsplugin.cron import (
     ZoneError,
     describe,
     isoformat,
-    local,
     never_fires,
     to_minute,
     zone,
 )
+from nsplugin.cron import local as wall_clock
 from nsplugin.detach import TooLarge, Unreadable, detach, entries
 from nsplugin.errors import plain
 from nsplugin.findings import problem
@@ -185,7 +185,7 @@ def _site(timezone: Any) -> tuple[Zone | None, list[Problem]]:
             raise ZoneError(f"a time zone is an IANA id, not {described(timezone, 'python')}", 'write timezone="UTC"')
         return zone(timezone), []
     except ZoneError as error:
-        return None, [problem("NSP206", "", f"the site's time zone: {error}", error.hint)]
+        return None, [problem("NSP206", "", f"the site's time zone: {error.message}", error.hint)]
 
 
 def _compared(actual: str | None, wanted: Any) -> Iterator[Problem]:
@@ -193,7 +193,7 @@ def _compared(actual: str | None, wanted: Any) -> Iterator[Problem]:
         return
     shown = quoted(wanted) if isinstance(wanted, str) else described(wanted, "python")
     message = f"the manifest's digest is {actual}, not {shown}"
-    yield problem("NSP603", "", message, "build the manifest again, or ask its author for the digest of this one")
+    yield problem("NSP603", "", message, "the manifest was changed after it was built, or the digest is that of another build")
 
 
 def _judged(raw: Any, site: Zone | None, after: int, count: int) -> Report:
@@ -202,7 +202,7 @@ def _judged(raw: Any, site: Zone | None, after: int, count: int) -> Report:
     report = Report(id=name if isinstance(name, str) else None, digest=digest_of(raw))
     if platform is None:
         return replace(report, problems=tuple(problems))
-    subject = Subject(raw=raw, platform=platform, timezone=None if site is None else site.name)
+    subject = Subject(raw=raw, platform=platform, timezone=None if site is None else site.name, now=after)
     outlook = _Outlook(platform.cron, site, after, count)
     schedules = tuple(filter(None, map(outlook.of, subject.schedules)))
     return replace(
@@ -229,17 +229,15 @@ class _Outlook:
         expression, own = view.parsed, self._zone(view)
         if expression is None or never_fires(expression) or own is None or self.site is None:
             return None
-        calendar = _calendar(expression, own, self.policy.clock_change)
-        fires = calendar.marked(self.after, max(self.count, 1))
-        self._doubt(view, expression, fires)
-        changes = calendar.clock_effects(self.after, self.after + _LOOK_AHEAD)
+        ahead = _ahead(expression, own, self.site, self.policy.clock_change, self.after, max(self.count, 1))
+        self._doubt(view, expression, bool(ahead.fires))
         return ScheduleReport(
             pointer=view.pointer,
             expression=expression.text,
             timezone=own.name,
-            words=describe(expression),
-            fires=tuple(_fire(fire, own, self.site) for fire in fires[: self.count]),
-            changes=tuple(effect.sentence for effect in changes),
+            words=ahead.words,
+            fires=ahead.fires[: self.count],
+            changes=ahead.changes,
         )
 
     def _zone(self, view: ScheduleView) -> Zone | None:
@@ -251,7 +249,7 @@ class _Outlook:
         except ZoneError:
             return None
 
-    def _doubt(self, view: ScheduleView, expression: Expression, fires: list[Fire]) -> None:
+    def _doubt(self, view: ScheduleView, expression: Expression, fires: bool) -> None:
         if not fires:
             message = f'"{expression.text}" has no fire after {isoformat(self.after)}'
             self.problems.append(problem("NSP207", view.expression_pointer, message))
@@ -264,22 +262,36 @@ class _Outlook:
             self.problems.append(problem("NSP604", view.expression_pointer, message, hint))
 
 
+class _Ahead(NamedTuple):
+    words: str
+    fires: tuple[FireReport, ...]
+    changes: tuple[str, ...]
+
+
 @lru_cache(maxsize=1024)
-def _calendar(expression: Expression, zone: Zone, policy: Policy) -> Calendar:
-    return Calendar(expression, zone, policy)
+def _ahead(expression: Expression, own: Zone, site: Zone, policy: Policy, after: int, count: int) -> _Ahead:
+    """What comes of a schedule; remembered, since manifests that are checked together often share schedules."""
+    calendar = Calendar(expression, own, policy)
+    effects = calendar.clock_effects(after, after + _LOOK_AHEAD)
+    return _Ahead(
+        describe(expression),
+        tuple(_fire(fire, own, site) for fire in calendar.marked(after, count)),
+        tuple(effect.sentence for effect in effects),
+    )
 
 
 def _fire(fire: Fire, own: Zone, site: Zone) -> FireReport:
+    local = _clock(fire.minute, own)
     return FireReport(
         utc=isoformat(fire.minute).replace("Z", ":00Z"),
-        local=_clock(fire.minute, own),
-        site=_clock(fire.minute, site),
+        local=local,
+        site=local if own is site else _clock(fire.minute, site),
         note=fire.note,
     )
 
 
 def _clock(minute: int, zone: Zone) -> str:
-    wall, name = local(minute, zone)
+    wall, name = wall_clock(minute, zone)
     return f"{wall.isoformat(' ', 'minutes')} {name}"
 
 

@@ -50,6 +50,8 @@ def fire(table: Timetable, zone: Zone, minute: int, *, defer: bool) -> Fire:
             return Fire(minute, _sentence("deferred", _before(zone, segment), segment, skipped), "deferred", skipped)
     if wall < segment.high:
         return Fire(minute, _sentence("repeated", _before(zone, segment), segment, (wall,)), "repeated", ())
+    if segment.end > zone.bounds[1]:
+        return Fire(minute, None, "regular", ())  # the clock changes no more
     later = zone.segment(segment.end)
     if later.start + later.offset <= wall < later.end + later.offset:
         note = _sentence("suppressed" if defer else "repeated", segment, later, (wall,))

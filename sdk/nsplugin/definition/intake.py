@@ -20,7 +20,7 @@ from nsplugin.spans import Target
 if TYPE_CHECKING:
     from nsplugin.rules import Problem
 
-_MAX_ENTRIES: Final = 10_000
+MAX_ENTRIES: Final = 10_000
 """How many jobs, schedules or routes are looked at: far more than a manifest of 1 MiB can hold."""
 
 Reader = Callable[[Any, str], Any]
@@ -61,8 +61,9 @@ class Intake:
         if not is_a(value, list) and not is_a(value, tuple):
             return self.value(value, pointer)
         items = list(list.__iter__(value) if is_a(value, list) else tuple.__iter__(value))
-        if len(items) > _MAX_ENTRIES:
-            return self._too_many(pointer, len(items))
+        if len(items) > MAX_ENTRIES:
+            self._too_many(pointer)
+            return UNKNOWN
         return [read(item, join(pointer, index)) for index, item in enumerate(items)]
 
     def options(self, value: Any, pointer: str, part: type[Part], readers: Mapping[str, Reader]) -> Any:
@@ -155,22 +156,25 @@ class Intake:
             self._misplaced(known.described, pointer, part)
             return UNKNOWN
         raw = self.options(value, pointer, part, {**readers, "handler": _kept})
-        if isinstance(raw, dict):
+        if isinstance(raw, dict) and ("handler" in raw or UNKNOWN not in raw):
             self.handler(raw.pop("handler", MISSING), pointer)
         return raw
 
     def _misplaced(self, what: str, pointer: str, part: type[Part]) -> None:
         self._fault("NSP007", pointer, f"{what} cannot stand here", f"write {part.__name__}(…)")
 
-    def _entries(self, value: Any, pointer: str) -> dict[str, Any] | None:
-        found = entries(value)
+    def _entries(self, value: Any, pointer: str) -> dict[Any, Any] | None:
+        """The entries of a mapping, ``None`` for what is none; those of one that cannot be read are unknown."""
+        found = entries(value, MAX_ENTRIES)
+        if found is None:
+            return None
         if isinstance(found, Unreadable):
             self._fault("NSP007", pointer, f"this {type_name(value)} cannot be read: {found.reason}", "give a plain dict")
-            return {}
-        if found is not None and len(found) > _MAX_ENTRIES:
-            self._too_many(pointer, len(found))
-            return {}
-        return None if found is None else dict(self._named(found, pointer))
+        elif len(found) > MAX_ENTRIES:
+            self._too_many(pointer)
+        else:
+            return dict(self._named(found, pointer))
+        return {UNKNOWN: UNKNOWN}
 
     def _named(self, found: list[tuple[Any, Any]], pointer: str) -> list[tuple[str, Any]]:
         for key, _ in found:
@@ -179,9 +183,9 @@ class Intake:
                 self._fault("NSP007", pointer, f"the key {shown} is not a string", "keys are strings: put it in quotes")
         return [(str.__str__(key), item) for key, item in found if is_a(key, str)]
 
-    def _too_many(self, pointer: str, count: int) -> Any:
-        self._fault("NSP007", pointer, f"{count} entries, and at most {_MAX_ENTRIES} are looked at", "split the plugin")
-        return UNKNOWN
+    def _too_many(self, pointer: str) -> None:
+        message = f"more than {MAX_ENTRIES:,} entries, and no manifest of 1 MiB holds so many"
+        self._fault("NSP007", pointer, message, "split the plugin")
 
     def _fault(self, code: str, pointer: str, message: str, hint: str | None = None, target: Target = "value") -> None:
         self.problems.append(problem(code, pointer, message, hint, target))

@@ -37,7 +37,6 @@ from nsplugin.rules.subject import ABSENT, ScheduleView, Subject
 from nsplugin.second_opinion import objection
 from nsplugin.structure import platform_of
 from nsplugin.wording import found as described
-from nsplugin.wording import quoted
 
 if TYPE_CHECKING:
     from nsplugin.rules import Problem
@@ -191,7 +190,8 @@ def _site(timezone: Any) -> tuple[Zone | None, list[Problem]]:
 def _compared(actual: str | None, wanted: Any) -> Iterator[Problem]:
     if wanted is None or actual is None or wanted == actual:
         return
-    shown = quoted(wanted) if isinstance(wanted, str) else described(wanted, "python")
+    digest = isinstance(wanted, str) and len(wanted) == len(actual) and wanted.isprintable()
+    shown = wanted if digest else described(wanted, "python")
     message = f"the manifest's digest is {actual}, not {shown}"
     yield problem("NSP603", "", message, "the manifest was changed after it was built, or the digest is that of another build")
 

@@ -122,7 +122,8 @@ def test_id_and_version_come_from_the_call_or_the_project_file(key: str) -> None
 def test_both_and_different_is_an_error() -> None:
     assert lines(define(id="one", version="1"), NEXTSKIN, id="two", version="2") == [
         'NSP001 /id: `id` is the string "one" in the call and the string "two" in the project file (give it in one place)',
-        'NSP001 /version: `version` is the string "1" in the call and the string "2" in the project file (give it in one place)',
+        'NSP001 /version: `version` is the string "1" in the call and the string "2" in the project file'
+        " (give it in one place)",
     ]
 
 
@@ -174,7 +175,8 @@ def test_at_most_fifty_jobs(count: int, expected: list[str]) -> None:
         (
             JOBS[0],
             COGOVER,
-            "NSP004 : `jobs` holds an instance of JobDefinition, not a list of what define_job returns (write jobs = [define_job(…)])",
+            "NSP004 : `jobs` holds an instance of JobDefinition, not a list of what define_job returns"
+            " (write jobs = [define_job(…)])",
         ),
         (
             PLUGIN,

@@ -29,28 +29,28 @@ def zone_info(name: str) -> ZoneInfo:
 
 
 class Naive:
-    """An expression as five sets, or ``ok`` false."""
+    """An expression as five sets, or ``ok`` false (a faulty field is empty)."""
 
     def __init__(self, text: str) -> None:
         parts = re.split(r"[ \t]+", text.strip(" \t"))
         self.sets = [self._field(part, *RANGES[at]) for at, part in enumerate(parts)] if len(parts) == 5 else []
-        self.ok = len(parts) == 5 and all(found is not None for found in self.sets)
+        self.ok = len(parts) == 5 and all(self.sets)
         if self.ok:
             self.free_day, self.free_weekday = (self._free(parts[at]) for at in (2, 4))
-            self.weekdays = {number % 7 for number in self.sets[4] or ()}
+            self.weekdays = {number % 7 for number in self.sets[4]}
 
     @staticmethod
-    def _field(part: str, low: int, high: int) -> set[int] | None:
+    def _field(part: str, low: int, high: int) -> set[int]:
         found: set[int] = set()
         for item in part.split(","):
             match = _ITEM.fullmatch(item)
             if match is None or (match[1] and not match[2] and match[3]):
-                return None
+                return set()
             first = int(match[1]) if match[1] else low
             last = int(match[2] or match[1]) if match[1] else high
             step = int(match[3]) if match[3] else 1
             if not (low <= first <= last <= high and step >= 1):
-                return None
+                return set()
             found |= {number for number in range(low, high + 1) if first <= number <= last and (number - first) % step == 0}
         return found
 

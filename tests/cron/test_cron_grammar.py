@@ -116,5 +116,5 @@ def test_an_error_carries_every_fault_and_says_them() -> None:
     error = pickle.loads(pickle.dumps(raised.value))
     assert error.faults == faults("60 24 * * *") == raised.value.faults
     assert str(error) == "minute 60 is out of range: 0–59; hour 24 is out of range: 0–23"
-    assert isinstance(error, ValueError)
+    assert isinstance(raised.value, ValueError)
     assert error.faults[1] == CronFault("NSP203", "hour 24 is out of range: 0–23", "midnight is hour `0`", "hour", 4, 6)

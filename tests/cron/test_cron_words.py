@@ -123,8 +123,6 @@ def test_the_sentence_says_exactly_what_the_expression_matches(text: str) -> Non
     if never_fires(expression):
         assert said.startswith("never: ")
         return
-    expected = dates(
-        naive.sets[3] or set(), None if naive.free_day else naive.sets[2], None if naive.free_weekday else naive.weekdays
-    )
-    times = {60 * hour + minute for hour in naive.sets[1] or () for minute in naive.sets[0] or ()}
+    expected = dates(naive.sets[3], None if naive.free_day else naive.sets[2], None if naive.free_weekday else naive.weekdays)
+    times = {60 * hour + minute for hour in naive.sets[1] for minute in naive.sets[0]}
     assert read(said) == (times, expected), said

@@ -174,7 +174,10 @@ class _Reader:
         return self._while("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
 
     def number(self) -> int:
-        return int(self._while("0123456789"))
+        digits = self._while("0123456789")
+        if not 1 <= len(digits) <= 3:
+            raise TzifError(f"the footer {self._text!r} lacks a number")
+        return int(digits)
 
     def time(self) -> int:
         """``[+-]h[h][h][:mm[:ss]]`` in seconds."""

@@ -1,0 +1,74 @@
+"""What clock changes do to a schedule, against a walk over every minute (spec/cron.md F2, F3, F5)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cron_oracle import MINUTE, Naive, instant, walk, wall_of, zone_info
+from nsplugin.cron import Calendar, Policy, parse, to_minute, zone
+
+ZONES = ["America/New_York", "Australia/Lord_Howe", "Africa/Casablanca", "Pacific/Apia", "America/Havana", "Europe/Dublin"]
+EXPRESSIONS = ["* * * * *", "*/20 0-3 * * *", "30 1,2 * * *", "0 0 * * *", "15 10 30 12 *", "0 3 * * 0", "45 23 * * *"]
+NAIVE_EPOCH = datetime(1970, 1, 1)
+YEARS = st.sampled_from([2011, 2026])
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.sampled_from(ZONES), st.sampled_from(EXPRESSIONS), st.sampled_from(["defer-once", "every-match"]), YEARS)
+def test_each_effect_names_exactly_the_minutes_that_the_walk_finds(name: str, text: str, policy: Policy, year: int) -> None:
+    calendar, naive, info = Calendar(parse(text), zone(name), policy), Naive(text), zone_info(name)
+    start, end = (to_minute(datetime.fromisoformat(f"{number}-01-01T00:00Z")) for number in (year, year + 1))
+    effects = {effect.minute: effect for effect in calendar.clock_effects(start, end)}
+    segment = calendar.zone.segment(start)
+    while (change := segment.end) < end:
+        old, new = (wall_of(instant(minute), info) for minute in (change - 1, change))
+        old += MINUTE
+        kind = "deferred" if policy == "defer-once" else "dropped"
+        if new < old:
+            old, new, kind = new, old, "suppressed" if policy == "defer-once" else "repeated"
+        wall = [old + number * MINUTE for number in range((new - old) // MINUTE)]
+        matching = tuple((minute - NAIVE_EPOCH) // MINUTE for minute in wall if naive.matches(minute))
+        effect = effects.pop(change, None)
+        assert (effect.wall if effect else ()) == matching
+        assert effect is None or effect.kind == kind
+        segment = calendar.zone.segment(change)
+    assert not effects
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.sampled_from(ZONES), st.sampled_from(EXPRESSIONS), st.sampled_from(["defer-once", "every-match"]), YEARS)
+def test_marks_agree_with_the_fires_and_the_effects(name: str, text: str, policy: Policy, year: int) -> None:
+    calendar, info = Calendar(parse(text), zone(name), policy), zone_info(name)
+    start = to_minute(datetime.fromisoformat(f"{year}-01-01T00:00Z"))
+    for effect in calendar.clock_effects(start, start + 366 * 1440)[:2]:
+        begin, end = effect.minute - 1500, effect.minute + 1500
+        fires = list(walk(text, name, begin + 1, end, policy))
+        near = calendar.marked(begin, len(fires))
+        assert [fire.minute for fire in near] == fires
+        kinds = {kind: [fire for fire in near if fire.kind == kind] for kind in ("deferred", "repeated")}
+        deferred = [(fire.minute, fire.wall) for fire in kinds["deferred"]]
+        assert deferred == ([(effect.minute, effect.wall)] if effect.kind == "deferred" else [])
+        repeated = [(wall_of(instant(fire.minute), info) - NAIVE_EPOCH) // MINUTE for fire in kinds["repeated"]]
+        assert tuple(repeated) == (effect.wall if effect.kind == "repeated" else ())
+        noted = {fire.minute for fire in near if fire.note and fire.minute < effect.minute}
+        first_of_two = effect.wall if effect.kind in ("suppressed", "repeated") else ()
+        assert {(wall_of(instant(minute), info) - NAIVE_EPOCH) // MINUTE for minute in noted} == set(first_of_two)
+
+
+@pytest.mark.parametrize("policy", ["defer-once", "every-match"])
+def test_no_effects_where_nothing_changes_or_nothing_fires(policy: Policy) -> None:
+    never = Calendar(parse("0 0 30 2 *"), zone("Europe/Berlin"), policy)
+    assert never.clock_effects(0, 10**9) == [] and never.marked(0, 5) == []
+    assert Calendar(parse("30 2 * * *"), zone("Asia/Ho_Chi_Minh"), policy).clock_effects(29_000_000, 40_000_000) == []
+    assert Calendar(parse("30 2 * * *"), zone("Europe/Berlin"), policy).clock_effects(5, 5) == []
+
+
+def test_effects_are_those_of_changes_inside_the_window_only() -> None:
+    calendar = Calendar(parse("30 2 * * *"), zone("Europe/Berlin"), "defer-once")
+    change = to_minute(datetime.fromisoformat("2026-03-29T01:00Z"))
+    assert [effect.minute for effect in calendar.clock_effects(change, change + 1)] == [change]
+    assert calendar.clock_effects(change + 1, change + 60) == calendar.clock_effects(change - 60, change) == []

@@ -101,7 +101,7 @@ class _Reader:
         modules = Modules(resolve)
         modules.add(module)
         self.evaluator = Evaluator(modules)
-        self._timers = True
+        self._first = True
 
     def value(self, node: ast.expr, scope: Scope) -> Value:
         """What an expression is."""
@@ -162,7 +162,7 @@ class _Reader:
 
     def _lists(self, platform: Platform, own: dict[ast.Call, Value]) -> Iterator[SourceDefinition]:
         left = {value.node: value for value in own.values()}
-        for name, value in self._named_lists(platform):
+        for name, value in self._named_lists(platform, bool(own)):
             layout = Layout(platform, self.evaluator, self.module)
             items = value.data.items if isinstance(value.data, Items) else _with_more(left.values(), value)
             raw = {"jobs": layout.jobs(value, items)}
@@ -175,18 +175,25 @@ class _Reader:
             raw = {"jobs": layout.jobs(first, _with_more(left.values(), first))}
             yield self._definition(layout, raw, None, first.node)
 
-    def _named_lists(self, platform: Platform) -> Iterator[tuple[str, Value]]:
+    def _named_lists(self, platform: Platform, defines: bool) -> Iterator[tuple[str, Value]]:
         """The module's lists of jobs: the one under the platform's own name, or else each that holds a job."""
-        root, definer = self.module.root, platform.layout.definer
-        own = platform.layout.attribute
-        for name in [own] if own in root.stores else sorted(root.stores):
+        root, own = self.module.root, platform.layout.attribute
+        names = [own] if own in root.stores else [name for name in root.stores if defines and self._is_list(name)]
+        for name in names:
             if isinstance(root.stores[name][0], ast.Name):
                 value = self.evaluator.names.bound(name, self.module, root)
                 data = value.data if isinstance(value, Value) else value
-                if isinstance(data, Items) and any(_is_made(item, definer) for item in data.items):
+                if isinstance(data, Items) and any(_is_made(item, platform.layout.definer) for item in data.items):
                     yield name, value
-                elif name == own and not isinstance(data, Items):
+                elif name == own and defines and not isinstance(data, Items):
                     yield name, Value(UNKNOWN, root.stores[name][0], self.module)
+
+    def _is_list(self, name: str) -> bool:
+        """Whether a name of the module is bound to what is written as a list."""
+        match self.module.parent(self.module.root.stores[name][0]):
+            case ast.Assign(value=ast.List() | ast.Tuple() | ast.BinOp()) | ast.AnnAssign(value=ast.List() | ast.Tuple()):
+                return True
+        return False
 
     def _name_of(self, call: ast.Call) -> str | None:
         """The module attribute that a call's result is assigned to."""
@@ -198,8 +205,8 @@ class _Reader:
         return None
 
     def _definition(self, layout: Layout, raw: dict[Any, Any], name: str | None, node: ast.AST) -> SourceDefinition:
-        facts = facts_of(self.evaluator, self.module, layout, timers=self._timers)
-        self._timers = False
+        facts = facts_of(self.evaluator, self.module, layout, raw, loading=self._first)
+        self._first = False
         return SourceDefinition(
             platform=layout.platform.name,
             attribute=name,

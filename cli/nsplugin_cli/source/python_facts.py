@@ -2,12 +2,84 @@
 
 from __future__ import annotations
 
-from nsplugin_cli.facts import Facts
+import ast
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final, TypeVar
+
+from nsplugin.platforms import Platform
+from nsplugin_cli.facts import ContextUse, Enqueue, Facts, PayloadRead, SecretRaised
+from nsplugin_cli.source.python_context import Follower, parameter_paths
 from nsplugin_cli.source.python_evaluate import Evaluator
 from nsplugin_cli.source.python_layout import Layout
 from nsplugin_cli.source.python_module import Module
+from nsplugin_cli.source.python_payload import Unchecked
+from nsplugin_cli.source.python_reach import Reacher
+from nsplugin_cli.source.python_retries import never_retryable
+from nsplugin_cli.source.python_secrets import secrets_raised
+from nsplugin_cli.source.python_timers import timers
+from nsplugin_cli.source.python_values import Function
+
+Placed = TypeVar("Placed", Enqueue, ContextUse, PayloadRead, SecretRaised)
+
+_JOBS: Final = "/jobs/"
+_PAYLOAD: Final = "payload"
+_RAISES: Final = re.compile(r"\braise\b")
 
 
-def facts_of(evaluator: Evaluator, module: Module, layout: Layout, *, timers: bool) -> Facts:
-    """The facts of a definition that was laid out. ``timers``: whether to look at what loading the module starts."""
-    return Facts()
+def facts_of(evaluator: Evaluator, module: Module, layout: Layout, raw: Mapping[Any, Any], *, loading: bool) -> Facts:
+    """The facts of a definition that was laid out as ``raw``. ``loading``: also what loading the module starts."""
+    platform, handlers = layout.platform, layout.functions
+    follower = Follower(platform, evaluator)
+    for pointer, value in handlers.items():
+        follower.handler(value, platform.handlers.job if pointer.startswith(_JOBS) else platform.handlers.route)
+    functions = {pointer: value.data for pointer, value in handlers.items() if isinstance(value.data, Function)}
+    return Facts(
+        timers=tuple(timers(evaluator, module)) if loading else (),
+        enqueues=_by_place(follower.enqueues),
+        context_uses=_by_place(follower.uses),
+        context_known=follower.known,
+        payload_reads=_by_place(_payload_reads(platform, evaluator, functions)),
+        secrets_raised=_by_place(_secrets(evaluator, functions.values())),
+        never_retryable=frozenset(_never_retryable(platform, evaluator, functions, raw)),
+    )
+
+
+def _by_place(facts: Iterable[Placed]) -> tuple[Placed, ...]:
+    """Each fact once, in the order of path and line."""
+    found = {(fact.path, fact.span): fact for fact in facts}
+    return tuple(found[place] for place in sorted(found))
+
+
+def _payload_reads(platform: Platform, evaluator: Evaluator, functions: Mapping[str, Function]) -> Iterator[PayloadRead]:
+    for pointer, function in functions.items():
+        paths = parameter_paths(function, platform.handlers.job, platform.handlers.whole)
+        if not pointer.startswith(_JOBS) or function.opaque or paths is None:
+            continue
+        holders = [name for name, path in paths.items() if path in ((), (_PAYLOAD,))]
+        for name in holders:
+            services = frozenset(paths) - (set(holders) if paths[name] else set())
+            node = Unchecked(evaluator, function, services).first(name, whole=not paths[name])
+            if node is not None:
+                span = function.module.text.span(node)
+                yield PayloadRead(job=pointer, written=function.module.text.written(node), path=function.module.path, span=span)
+
+
+def _secrets(evaluator: Evaluator, functions: Iterable[Function]) -> Iterator[SecretRaised]:
+    for function in functions:
+        if _RAISES.search(function.module.text.source):
+            for reached in Reacher(evaluator).of(function).functions:
+                yield from secrets_raised(evaluator, reached)
+
+
+def _never_retryable(
+    platform: Platform, evaluator: Evaluator, functions: Mapping[str, Function], raw: Mapping[Any, Any]
+) -> Iterator[str]:
+    """Asked only where it matters: on a platform that retries on demand, for a job that asks for retries."""
+    jobs = raw.get("jobs")
+    if platform.retry.policy != "retryable-only" or not isinstance(jobs, list):
+        return
+    for index, job in enumerate(jobs):
+        function = functions.get(f"{_JOBS}{index}")
+        if isinstance(job, Mapping) and "maxAttempts" in job and function is not None and never_retryable(evaluator, function):
+            yield f"{_JOBS}{index}"

@@ -49,6 +49,13 @@ class Text:
             return Span(*self.start(node), *self.start(node))
         return Span(*self.start(node), end_line, self.column(end_line, end_offset))
 
+    def written(self, node: ast.expr) -> str:
+        """An expression as its author wrote it, on one line."""
+        span = self.span(node)
+        if span.line == span.end_line:
+            return self.lines[span.line - 1][span.column - 1 : span.end_column - 1]
+        return ast.unparse(node)
+
     def span_of(self, node: ast.AST) -> Span:
         """The whole stretch of a node of any kind; the first line for one that has no place."""
         if isinstance(node, (ast.expr, ast.stmt, ast.keyword, ast.alias, ast.arg)) and hasattr(node, "lineno"):

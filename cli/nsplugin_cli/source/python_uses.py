@@ -43,7 +43,7 @@ class Uses:
         if len(self.seen) >= MAX_NAMES:
             return False
         self.seen.add((scope, name))
-        return all(self._only_reads(node, where) for node, where in _loads(scope, name))
+        return all(self._only_reads(node, where) for node, where in loads(scope, name))
 
     def _only_reads(self, node: ast.AST, scope: Scope) -> bool:
         """Follow the value outwards through what holds it until it is clear what becomes of it."""
@@ -111,7 +111,7 @@ def last_name(func: ast.expr) -> str:
     return func.id if isinstance(func, ast.Name) else ""
 
 
-def _loads(scope: Scope, name: str) -> Iterator[tuple[ast.Name, Scope]]:
+def loads(scope: Scope, name: str) -> Iterator[tuple[ast.Name, Scope]]:
     """Where a scope's name is read: there, and in the functions and classes inside it that do not bind the name anew."""
     pending = [scope]
     while pending:

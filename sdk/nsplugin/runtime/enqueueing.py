@@ -110,11 +110,17 @@ def _moment(policy: EnqueuePolicy, run_at: object, now: int) -> int:
 def _key(policy: EnqueuePolicy, key: object) -> str | None:
     if key is None:
         return None
-    if type(key) is not str:
-        raise _bad_key(policy, key, "is no text")
-    for wrong in _KEY_POLICIES[policy.key_policy](policy, key):
+    for wrong in key_faults(policy, key):
         raise _bad_key(policy, key, wrong)
-    return key
+    return str(key)
+
+
+def key_faults(policy: EnqueuePolicy, key: object) -> Iterator[str]:
+    """What is wrong with a key that is to avoid duplicates, in words that follow its name; nothing for one that is allowed."""
+    if type(key) is str:
+        yield from _KEY_POLICIES[policy.key_policy](policy, key)
+    else:
+        yield "is no text"
 
 
 def _bad_key(policy: EnqueuePolicy, key: object, wrong: str) -> Fault:

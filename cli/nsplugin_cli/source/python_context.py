@@ -1,0 +1,246 @@
+"""Follows a handler's arguments through its code and the repository's functions that they are passed to."""
+
+from __future__ import annotations
+
+import ast
+from typing import Final
+
+from nsplugin.handlers import Handler
+from nsplugin.platforms import Platform
+from nsplugin.pointers import UNKNOWN
+from nsplugin_cli.facts import Argument, ContextUse, Enqueue
+from nsplugin_cli.source.python_evaluate import Evaluator
+from nsplugin_cli.source.python_handlers import described
+from nsplugin_cli.source.python_layout import Layout
+from nsplugin_cli.source.python_module import Module
+from nsplugin_cli.source.python_scopes import Scope
+from nsplugin_cli.source.python_uses import loads
+from nsplugin_cli.source.python_values import Entries, External, Function, Keyword, Value
+
+Path = tuple[str, ...]
+"""What a name stands for, from the handler's arguments on: ``("ctx", "jobs")``. The empty path is all of them in one object."""
+
+MAX_FOLLOWED: Final = 500
+_LOOKS: Final = frozenset(("isinstance", "print", "repr", "id", "type", "hasattr", "callable", "bool"))
+_LATER: Final = frozenset(("functools.partial", "asyncio.to_thread"))
+"""Take a function and its arguments."""
+
+
+class Follower:
+    """Follows the arguments of the handlers of one definition, and gathers what is done with them."""
+
+    def __init__(self, platform: Platform, evaluator: Evaluator) -> None:
+        self.platform = platform
+        self.evaluator = evaluator
+        self.method: Path = tuple(platform.enqueue.method.split("."))
+        self.prefix = self.method[:-2]
+        self.enqueues: list[Enqueue] = []
+        self.uses: list[ContextUse] = []
+        self.known = True
+        self._seen: set[tuple[ast.AST, str, Path]] = set()
+        self._pending: list[tuple[Scope, Module, str, Path]] = []
+
+    def handler(self, value: Value, names: tuple[str, ...]) -> None:
+        """Follow a handler that is called with arguments of these names."""
+        function = value.data
+        if not isinstance(function, Function):
+            self.known = False
+            return
+        self.known &= not function.opaque
+        given = parameter_paths(function, names, self.platform.handlers.whole)
+        self.known &= given is not None
+        for name, path in (given or {}).items():
+            self._enter(function, name, path)
+        self._run()
+
+    def _enter(self, function: Function, name: str, path: Path) -> None:
+        scope = function.module.scope(function.node)
+        mark = (function.node, name, path)
+        if mark in self._seen:
+            return
+        self._seen.add(mark)
+        if len(self._seen) > MAX_FOLLOWED or len(scope.stores.get(name, ())) != 1:
+            self._lost(path)
+        else:
+            self._pending.append((scope, function.module, name, path))
+
+    def _run(self) -> None:
+        while self._pending:
+            scope, module, name, path = self._pending.pop()
+            for node, where in loads(scope, name):
+                self._use(node, where, module, path)
+
+    def _lost(self, path: Path) -> None:
+        """The object of this path goes where it is not followed."""
+        if path == self.prefix[: len(path)]:
+            self.known = False
+
+    def _use(self, node: ast.expr, scope: Scope, module: Module, path: Path) -> None:
+        """Follow one expression outwards: its attributes, the calls of them, the calls it is given to, its other names."""
+        while True:
+            holder = module.parent(node)
+            step = _member(node, holder)
+            if step is None or not isinstance(holder, ast.expr):
+                break
+            node, path = holder, (*path, step)
+            if len(path) == len(self.prefix) + 1 and path[:-1] == self.prefix:
+                self._note_use(node, module, path)
+        if isinstance(holder, ast.Call) and holder.func is node:
+            if path == self.method:
+                self.enqueues.append(Call(self.platform, self.evaluator, module, scope).enqueue(holder))
+        elif not self._passed_on(node, holder, scope, module, path):
+            self._lost(path)
+
+    def _note_use(self, node: ast.expr, module: Module, path: Path) -> None:
+        span = module.text.span(node)
+        self.uses.append(ContextUse(attribute=path[-1], written=".".join(path), path=module.path, span=span))
+
+    def _passed_on(self, node: ast.expr, holder: ast.AST | None, scope: Scope, module: Module, path: Path) -> bool:
+        """Whether what becomes of a whole object is known: it is looked at, gets another name, or goes to a known function."""
+        match holder:
+            case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+                return self._alias(name, scope, module, path)
+            case ast.NamedExpr(target=ast.Name(id=name)):
+                return self._alias(name, scope, module, path) and bool(path[len(self.prefix) :])
+            case ast.keyword(arg=str()) | ast.Starred():
+                call = module.parent(holder)
+                return isinstance(call, ast.Call) and self._given(call, holder, scope, module, path)
+            case ast.Call():
+                return self._given(holder, node, scope, module, path)
+            case ast.Compare() | ast.BoolOp() | ast.If() | ast.IfExp() | ast.Expr() | ast.UnaryOp() | ast.Assert():
+                return True
+        return False
+
+    def _alias(self, name: str, scope: Scope, module: Module, path: Path) -> bool:
+        if len(scope.stores.get(name, ())) != 1 or scope.kind != "function":
+            return False
+        mark = (scope.node, name, path)
+        if mark not in self._seen:
+            self._seen.add(mark)
+            self._pending.append((scope, module, name, path))
+        return True
+
+    def _given(self, call: ast.Call, argument: ast.AST, scope: Scope, module: Module, path: Path) -> bool:
+        """Follow an argument into the function that is called with it."""
+        arguments: list[ast.expr] = call.args
+        data = self.evaluator.value(call.func, module, scope).data
+        if isinstance(data, External):
+            if data.name.removeprefix("builtins.") in _LOOKS:
+                return True
+            if data.name not in _LATER or not arguments:
+                return False
+            data, arguments = self.evaluator.value(arguments[0], module, scope).data, arguments[1:]
+        if not isinstance(data, Function) or data.opaque or any(isinstance(item, ast.Starred) for item in arguments):
+            return False
+        name = _parameter(data, argument, arguments)
+        if name is None:
+            return False
+        self._enter(data, name, path)
+        return True
+
+
+def _member(node: ast.expr, holder: ast.AST | None) -> str | None:
+    """The name by which an expression takes a part of an object."""
+    match holder:
+        case ast.Attribute(attr=name, ctx=ast.Load()):
+            return name
+        case ast.Subscript(value=value, slice=ast.Constant(value=str(name)), ctx=ast.Load()) if value is node:
+            return name
+    return None
+
+
+def _parameter(function: Function, argument: ast.AST, arguments: list[ast.expr]) -> str | None:
+    """The parameter that takes an argument of a call."""
+    own = function.node.args
+    if isinstance(argument, ast.keyword):
+        names = [arg.arg for arg in (*own.args, *own.kwonlyargs)]
+        return argument.arg if argument.arg in names else None
+    places = [*own.posonlyargs, *own.args]
+    index = next((index for index, item in enumerate(arguments) if item is argument), len(places))
+    return places[index].arg if index < len(places) else None
+
+
+def parameter_paths(function: Function, names: tuple[str, ...], whole: str) -> dict[str, Path] | None:
+    """What each parameter of a handler is called with; ``None`` when it also takes what it does not name."""
+    handler: Handler = described(Value(function, function.node, function.module))
+    if handler.any_name or function.node.args.vararg is not None:
+        return None
+    own = function.node.args
+    declared = [arg.arg for arg in (*own.posonlyargs, *own.args, *own.kwonlyargs)]
+    if whole and declared == [whole]:
+        return {whole: ()}
+    return {name: (name,) for name in declared if name in names}
+
+
+class Call:
+    """Reads the arguments of one call of ``enqueue``."""
+
+    def __init__(self, platform: Platform, evaluator: Evaluator, module: Module, scope: Scope) -> None:
+        self.platform = platform
+        self.evaluator = evaluator
+        self.module = module
+        self.scope = scope
+
+    def enqueue(self, call: ast.Call) -> Enqueue:
+        """The call as a fact. With unpacked arguments that are not known, what they may be is unknown."""
+        values, unsure = self.evaluator.sequence(call.args, self.module, self.scope)
+        places = [] if unsure else self._places(call, values)
+        given = [self._argument(value, node) for value, node in zip(values, places, strict=False)]
+        options: dict[str, Argument] = {}
+        further = unsure
+        for keyword in self._keywords(call):
+            if keyword.name is None:
+                further = True
+            elif keyword.name == "options":
+                further |= self._mapping(keyword.value, call, options)
+            else:
+                options[_camel(keyword.name)] = self._argument(keyword.value, self._place(keyword, call), keyword.name)
+        if len(given) > 2:
+            further |= self._mapping(values[2], places[2], options)
+        job = given[0] if given else options.pop("name", None) or options.pop("key", None)
+        payload = given[1] if len(given) > 1 else options.pop("payload", None)
+        if unsure:
+            job = payload = Argument(value=UNKNOWN, span=self.module.text.span(call))
+        return Enqueue(
+            method=self.module.text.written(call.func),
+            path=self.module.path,
+            span=self.module.text.span(call),
+            job=job,
+            payload=payload,
+            options=options,
+            open=further,
+        )
+
+    def _keywords(self, call: ast.Call) -> tuple[Keyword, ...]:
+        return self.evaluator.keywords(call.keywords, self.module, self.scope)
+
+    def _places(self, call: ast.Call, values: tuple[Value, ...]) -> list[ast.AST]:
+        """Where each argument stands; an unpacked one stands where the call does."""
+        if any(isinstance(node, ast.Starred) for node in call.args):
+            return [call for _ in values]
+        return list(call.args)
+
+    def _place(self, keyword: Keyword, call: ast.Call) -> ast.AST:
+        return keyword.node.value if isinstance(keyword.node, ast.keyword) else call
+
+    def _argument(self, value: Value, node: ast.AST, written: str = "") -> Argument:
+        raw = Layout(self.platform, self.evaluator, self.module).place(value, "")
+        return Argument(value=raw, span=self.module.text.span_of(node), written=written)
+
+    def _mapping(self, value: Value, node: ast.AST, options: dict[str, Argument]) -> bool:
+        """Take options from a mapping; whether it may hold others."""
+        if value.data is None:
+            return False
+        if not isinstance(value.data, Entries):
+            return True
+        for key, item in value.data.pairs:
+            if isinstance(key.data, str):
+                place = item.node if item.module is self.module else node
+                options[key.data] = self._argument(item, place, key.data)
+        return value.data.open
+
+
+def _camel(name: str) -> str:
+    """An option's name in the manifest's style: ``delay_sec`` is ``delaySec`` there."""
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)

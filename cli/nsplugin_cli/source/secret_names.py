@@ -1,0 +1,19 @@
+"""Names that, by what they say, hold a secret."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_WORDS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+")
+_ALONE: Final = frozenset(("secret", "password", "passwd", "passphrase", "apikey", "credential", "bearer"))
+_PAIRS: Final = frozenset(
+    {("api", "key"), ("access", "key"), ("private", "key"), ("secret", "key"), ("signing", "key"), ("encryption", "key")}
+    | {("access", "token"), ("auth", "token"), ("refresh", "token"), ("bearer", "token"), ("api", "token")}
+)
+
+
+def looks_secret(name: str) -> bool:
+    """Whether the name of a variable or field says that it holds a secret: ``api_key``, ``dbPassword``, not ``key_count``."""
+    words = [word.lower().removesuffix("s") if len(word) > 4 else word.lower() for word in _WORDS.findall(name)]
+    return bool(words) and (words[-1] in _ALONE or tuple(words[-2:]) in _PAIRS)

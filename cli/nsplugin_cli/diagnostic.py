@@ -86,6 +86,10 @@ class Report:
     schedules: tuple[ScheduleReport, ...] = ()
     """Schedules that belong to no plugin (``next``)."""
     sources: Mapping[str, str] = field(default_factory=dict)
+    folder: str | None = None
+    """The absolute folder that paths are relative to, with slashes."""
+    root: str | None = None
+    """The absolute root of the repository around it, for the formats that name files from there."""
 
     @property
     def errors(self) -> int:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
@@ -61,9 +63,16 @@ def shared(*decorators: Callable[[Any], Any]) -> Callable[[CommandT], CommandT]:
 def show(report: Report, form: str, color: terminal.Color, *, to_stderr: bool = False) -> None:
     """Print a report: text for a person, anything else as bytes on standard output."""
     if form != "text":
-        terminal.write_bytes(renderer(form)(report))
+        terminal.write_bytes(renderer(form)(_in_repository(report)))
         return
     from nsplugin_cli.report import text
 
     stream = sys.stderr if to_stderr else sys.stdout
     stream.write(text.render(report, color=terminal.colored(color, stream)))
+
+
+def _in_repository(report: Report) -> Report:
+    """The report with the repository around the current folder noted: the nearest folder upward that holds ``.git``."""
+    here = Path.cwd()
+    root = next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), None)
+    return replace(report, folder=here.as_posix(), root=root.as_posix() if root is not None else None)

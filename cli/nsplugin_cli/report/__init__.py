@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from nsplugin_cli.diagnostic import Report
 
-FORMATS: Final = {"text": "nsplugin_cli.report.text", "json": "nsplugin_cli.report.json"}
+FORMATS: Final = {name: f"nsplugin_cli.report.{name}" for name in ("text", "json", "sarif", "github", "junit")}
 
 
 def renderer(name: str) -> Callable[[Report], str]:

@@ -150,10 +150,11 @@ class World:
     store: SqlStore
     clock: VirtualClock
     seed: int = 1
+    source: Callable[[int], random.Random] = random.Random
     events: list[EngineEvent] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        source = random.Random(self.seed)
+        source = self.source(self.seed)
         self.hosts = Hosts(self.clock)
         self.registry = Registry(store=self.store, clock=self.clock, source=source)
         self.enqueuer = Enqueuer(store=self.store, clock=self.clock, source=source, observe=self.events.append)
@@ -165,7 +166,7 @@ class World:
         """A core process's dispatcher on these hosts; the old one is as good as killed."""
         return Dispatcher(
             self.store, self.hosts, self.clock,
-            source=random.Random(self.seed), observe=self.events.append, settings=Settings(claimer=claimer),
+            source=self.source(self.seed), observe=self.events.append, settings=Settings(claimer=claimer),
         )  # fmt: skip
 
     @property

@@ -163,7 +163,8 @@ def _builtin(value: Any, depth: int) -> Handler:
 
 def _method(value: MethodType, depth: int) -> Handler:
     inner = _described(value.__func__, depth - 1)
-    owner = class_name(value.__self__) if is_a(value.__self__, type) else type_name(value.__self__)
+    of: Any = value.__self__
+    owner = class_name(of) if is_a(of, type) else type_name(of)
     return replace(_bound(inner, 1, ()), described=f"method {owner}.{inner.described.rpartition(' ')[2]}")
 
 

@@ -76,9 +76,10 @@ def _name(model: Any) -> str:
     return f"class {model.__name__}" if isinstance(model, type) else f"an instance of {type_name(model)}"
 
 
-def _first_line(error: Exception) -> str:
+def _first_sentence(error: Exception) -> str:
+    """What pydantic says, without its advice on how to switch the check off."""
     lines = str(error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__
+    return lines[0].partition(". ")[0] if lines else type(error).__name__
 
 
 def _mismatch(error: ValidationError) -> str:

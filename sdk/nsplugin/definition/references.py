@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from importlib import import_module
-from pickle import PicklingError
 from types import FunctionType
 from typing import Any
 
@@ -31,6 +30,8 @@ def found_at(handler: Any) -> Any:
 def importable(handler: Callable[..., Any], owner: str) -> Callable[..., Any]:
     """The handler, if pickle can name it. Raises ``PicklingError`` for a lambda or an inner function, saying what to do."""
     if isinstance(handler, FunctionType) and found_at(handler) is not handler:
+        from pickle import PicklingError
+
         kind = "a lambda" if handler.__name__ == "<lambda>" else f"the function {handler.__qualname__}"
         message = f"{owner} cannot be pickled: its handler is {kind}, which no module attribute names"
         raise PicklingError(f"{message}; define it with def at the top level of a module")

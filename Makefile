@@ -31,6 +31,7 @@ update: .venv/ready-dev
 
 bench: .venv/ready-bench
 	$(BIN)/python bench/cli.py
+	$(BIN)/python bench/cron.py
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -239,13 +239,3 @@ def _changes() -> Iterator[str]:
 
 
 TEXTS = {"diagnoses.txt": _diagnoses, "zones.txt": _zones, "words.txt": _words, "changes.txt": _changes}
-
-
-def main() -> None:
-    """Write the files."""
-    for path, data in files():
-        path.write_bytes(data)
-
-
-if __name__ == "__main__":
-    main()

@@ -11,7 +11,7 @@ from typing import Final, Literal
 from nsplugin.cron import effects
 from nsplugin.cron.effects import ClockEffect, Fire
 from nsplugin.cron.grammar import Expression, never_fires
-from nsplugin.cron.timetable import Timetable
+from nsplugin.cron.timetable import Page, Timetable
 from nsplugin.cron.years import MINUTES_A_DAY
 from nsplugin.cron.zones import Segment, Zone
 
@@ -111,18 +111,19 @@ class Calendar:
                     minute = segment.end
                     continue
                 minute = opening
-            found = self._table.after(minute + segment.offset) - segment.offset
+            found, page = self._table.find(minute + segment.offset)
+            found -= segment.offset
             if found < segment.end:
                 if found > self._last:
                     return None
-                self._remember(found, opening, segment)
+                self._remember(page, opening, segment)
                 return found
             minute = _beyond(minute, found, segment.end)
         return None
 
-    def _remember(self, found: int, opening: int, segment: Segment) -> None:
+    def _remember(self, page: Page, opening: int, segment: Segment) -> None:
         offset = segment.offset
-        start, end, days = self._table.page(found + offset)
+        start, end, days = page
         self._window = (
             max(opening, start - offset, self._first),
             min(segment.end, end - offset, self._last + 1),

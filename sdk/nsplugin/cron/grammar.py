@@ -154,6 +154,8 @@ _remembered_field = lru_cache(maxsize=4096)(_field_set)
 def item_set(place: int, item: str) -> int:
     """The numbers of one item (``*``, ``n``, ``a-b``, ``*/s``, ``a-b/s``) as a bit set; 0 if it is not in the grammar."""
     _, low, high = FIELDS[place]
+    if item == "*":
+        return (2 << high) - (1 << low)
     span, slash, step = item.partition("/")
     every = number(step) if slash else 1
     if every < 1:
@@ -183,6 +185,12 @@ def number(digits: str) -> int:
         digits = digits.lstrip("0") or "0"
         return int(digits) if len(digits) <= 3 else 1000
     return int(digits) if digits.isascii() and digits.isdigit() else -1
+
+
+def forget() -> None:
+    """Empty the caches of parsed texts, so that a measurement is of the parsing."""
+    _remembered.cache_clear()
+    _remembered_field.cache_clear()
 
 
 def never_fires(expression: Expression) -> bool:

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Final
 
 from nsplugin.cron.grammar import Expression
-from nsplugin.cron.years import LENGTHS, MINUTES_A_DAY, STARTS, first_day, kind_of, year_of
+from nsplugin.cron.years import LENGTHS, MINUTES_A_DAY, STARTS, span, year_of
 
 _ALL_MONTHS: Final = 0b1_1111_1111_1110
 _WEEKS: Final = sum(1 << day for day in range(0, 371, 7))
@@ -22,6 +22,10 @@ _LONG: Final = tuple(
     for leap in (0, 1)
 )
 """The 29th, 30th and 31st of the months that have one."""
+
+
+Page = tuple[int, int, int]
+"""A year: its first minute, the first of the next year, and the matching days as bits, bit 0 for 1 January."""
 
 
 class Timetable:
@@ -48,38 +52,38 @@ class Timetable:
             self._listed = tuple([60 * hour + minute for hour in hours for minute in minutes])
         return self._listed
 
-    def page(self, wall: int) -> tuple[int, int, int]:
-        """The year that holds a wall minute: its first minute, the next year's, and its matching days (bit 0 is 1 January)."""
-        return self._page(year_of(wall // MINUTES_A_DAY))
-
-    def _page(self, year: int) -> tuple[int, int, int]:
-        start = first_day(year)
-        kind = kind_of(year, start)
+    def page(self, year: int) -> Page:
+        """A year of the timetable."""
+        start, end, kind = span(year)
         days = self._kinds.get(kind)
         if days is None:
             self._kinds[kind] = days = _days(self._expression, kind)
-        start *= MINUTES_A_DAY
-        return start, start + MINUTES_A_DAY * (365 + (kind & 1)), days
+        return start, end, days
 
-    def after(self, wall: int) -> int:
-        """The first match at or after a wall minute. Must not be asked of an expression that never fires."""
+    def find(self, wall: int) -> tuple[int, Page]:
+        """The first match at or after a wall minute, and its year. Must not be asked of an expression that never fires."""
         year = year_of(wall // MINUTES_A_DAY)
-        start, _, days = self._page(year)
+        page = start, _, days = self.page(year)
         day, time = divmod(wall - start, MINUTES_A_DAY)
-        if days >> day & 1 and self.times >> time:
+        if days >> day & 1:
             late = self.times >> time
-            return wall + (late & -late).bit_length() - 1
+            if late:
+                return wall + (late & -late).bit_length() - 1, page
         left = days >> day + 1
         while not left:
             year += 1
             day = -1
-            start, _, left = self._page(year)
-        return start + MINUTES_A_DAY * (day + (left & -left).bit_length()) + self.first
+            page = start, _, left = self.page(year)
+        return start + MINUTES_A_DAY * (day + (left & -left).bit_length()) + self.first, page
+
+    def after(self, wall: int) -> int:
+        """The first match at or after a wall minute. Must not be asked of an expression that never fires."""
+        return self.find(wall)[0]
 
     def before(self, wall: int) -> int:
         """The last match at or before a wall minute. Must not be asked of an expression that never fires."""
         year = year_of(wall // MINUTES_A_DAY)
-        start, _, days = self._page(year)
+        start, _, days = self.page(year)
         day, time = divmod(wall - start, MINUTES_A_DAY)
         early = self.times & ((2 << time) - 1)
         if days >> day & 1 and early:
@@ -87,7 +91,7 @@ class Timetable:
         left = days & ((1 << day) - 1)
         while not left:
             year -= 1
-            start, _, left = self._page(year)
+            start, _, left = self.page(year)
         return start + MINUTES_A_DAY * (left.bit_length() - 1) + self.last
 
     def between(self, start: int, end: int) -> tuple[int, ...]:

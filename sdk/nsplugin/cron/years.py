@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 MINUTES_A_DAY: Final = 1440
@@ -26,6 +27,14 @@ def year_of(day: int) -> int:
 def kind_of(year: int, start: int) -> int:
     """0 to 13: twice the weekday of 1 January (0 is Sunday), plus one in a leap year; ``start`` is its day number."""
     return (start + 4) % 7 * 2 + (year % 4 == 0 and (year % 100 != 0 or year % 400 == 0))
+
+
+@lru_cache(maxsize=1024)
+def span(year: int) -> tuple[int, int, int]:
+    """The first minute of a year, the first of the next one, and its kind."""
+    start = first_day(year)
+    kind = kind_of(year, start)
+    return start * MINUTES_A_DAY, (start + 365 + (kind & 1)) * MINUTES_A_DAY, kind
 
 
 FIRST_MINUTE: Final = first_day(FIRST_YEAR) * MINUTES_A_DAY

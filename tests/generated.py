@@ -8,6 +8,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import cron_goldens
 import fixture_runs
 import transcripts
 from nsplugin import json_schemas
@@ -23,6 +24,7 @@ def files() -> Iterator[tuple[Path, bytes]]:
         yield ROOT / "schemas/nsplugin_schemas" / f"{name}.schema.json", json_schemas.rendered(name)
     yield ROOT / "docs/rules.md", document(catalogue.rules()).encode()
     yield ROOT / "README.md", transcripts.rendered((ROOT / "README.md").read_text(encoding="utf-8")).encode()
+    yield from cron_goldens.files()
     for folder in fixture_runs.folders():
         for name, data in fixture_runs.transcripts(folder).items():
             yield folder / name, data

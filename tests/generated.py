@@ -14,6 +14,7 @@ import transcripts
 from nsplugin import json_schemas
 from nsplugin.rules.reference import document
 from nsplugin_cli import catalogue
+from nsplugin_core import job_states
 
 ROOT = Path(__file__).parent.parent
 
@@ -23,6 +24,7 @@ def files() -> Iterator[tuple[Path, bytes]]:
     for name in json_schemas.MODELS:
         yield ROOT / "schemas/nsplugin_schemas" / f"{name}.schema.json", json_schemas.rendered(name)
     yield ROOT / "docs/rules.md", document(catalogue.rules()).encode()
+    yield ROOT / "docs/job_states.md", job_states.document().encode()
     yield ROOT / "README.md", transcripts.rendered((ROOT / "README.md").read_text(encoding="utf-8")).encode()
     yield from cron_goldens.files()
     for folder in fixture_runs.folders():

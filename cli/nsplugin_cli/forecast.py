@@ -51,10 +51,10 @@ def asked(folder: Path, *, timezone: str | None, platform: str | None, count: in
     if own is not None and own.faults:
         raise WrongCall(f"{own.file}: {own.faults[0].message}")
     minute = cron.to_minute(after or datetime.now(UTC))
-    given = own.get if own is not None else {}.get
+    own = own or project.Project(folder=folder)
     return Asked(
-        timezone=timezone or given("timezone"),
-        platform=platform or given("platform") or NAMES[0],
+        timezone=timezone or own.get("timezone"),
+        platform=platform or own.get("platform") or NAMES[0],
         count=count,
         after=minute,
     )

@@ -146,9 +146,10 @@ def _build(run: Run, target: Target, place: Path, mode: Mode, seconds: float) ->
     if outcome.kind == "failed":
         raise ChildError(outcome.detail["error"])
     _show_output(target, outcome)
-    if outcome.kind != "defined" or outcome.detail["problems"] or outcome.detail["others"]:
-        _add_problems(run, outcome, target, seconds)
-    if outcome.kind == "defined" and "manifest" in outcome.detail:
+    fit = outcome.kind == "defined"
+    if not fit or outcome.detail["problems"] or outcome.detail["others"]:
+        fit = not _add_problems(run, outcome, target, seconds)
+    if fit:
         _deliver(run, outcome, place, mode)
 
 
@@ -172,15 +173,19 @@ def _refused(run: Run, target: Target) -> bool:
     return True
 
 
-def _add_problems(run: Run, outcome: Outcome, target: Target, seconds: float) -> None:
+def _add_problems(run: Run, outcome: Outcome, target: Target, seconds: float) -> bool:
+    """Note what was found; whether any of it is an error."""
     from nsplugin_cli import definition_problems, entry_problems, sources
 
     found = [*definition_problems.problems(outcome.detail, target)]
     why = entry_problems.problem(outcome, target, seconds)
-    for path, problem in found if why is None else [why, *found]:
+    if why is not None:
+        found.insert(0, why)
+    for path, problem in found:
         name = sources.shown(path)
         run.add(problem, name)
         run.texts.setdefault(name, sources.text(path).source)
+    return any(problem.severity == "error" for _, problem in found)
 
 
 def _show_output(target: Target, outcome: Outcome) -> None:

@@ -92,11 +92,16 @@ def read(path: Path) -> Project:
         return _unreadable(path, "it is larger than 1 MiB")
     try:
         text = data.decode("utf-8-sig")
-        return _judged(path, text, tomli.loads(text))
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        text = data.decode("utf-8", "replace")
-        return _unreadable(path, "it is not UTF-8, which TOML must be", text, Span(line, 1, line, 2))
+        place = Span(line, 1, line, 2)
+        return _unreadable(path, "it is not UTF-8, which TOML must be", data.decode("utf-8", "replace"), place)
+    return _parsed(path, text)
+
+
+def _parsed(path: Path, text: str) -> Project:
+    try:
+        return _judged(path, text, tomli.loads(text))
     except tomli.TOMLDecodeError as error:
         place = Span(error.lineno, error.colno, error.lineno, error.colno + 1)
         return _unreadable(path, f"it is not valid TOML: {error.msg}", text, place)

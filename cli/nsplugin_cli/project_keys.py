@@ -18,10 +18,10 @@ _CODE: Final = re.compile(r"NSP\d{0,3}")
 def faults(table: Mapping[str, Any], places: Places) -> Iterator[Found]:
     """What is wrong with a table of the project file, each with its place."""
     for key, value in table.items():
-        if key not in _KEYS:
+        if key not in KEYS:
             yield _unknown(key, places.of(key)[0])
             continue
-        message = _KEYS[key](value)
+        message = KEYS[key](value)
         if message is not None:
             text, _, hint = message.partition("\n")
             yield Found(pointer=join("", key), message=f"`{key}` {text}", hint=hint or None, span=places.of(key)[1])
@@ -30,8 +30,8 @@ def faults(table: Mapping[str, Any], places: Places) -> Iterator[Found]:
 def _unknown(key: str, span: Span | None) -> Found:
     from nsplugin.nearest import closest
 
-    meant = closest(key, _KEYS)
-    hint = f"did you mean `{meant}`?" if meant else f"the keys are {', '.join(_KEYS)}"
+    meant = closest(key, KEYS)
+    hint = f"did you mean `{meant}`?" if meant else f"the keys are {', '.join(KEYS)}"
     return Found(pointer=join("", key), message=f"there is no key `{clipped(key)}`", hint=hint, target="key", span=span)
 
 
@@ -78,7 +78,7 @@ def _codes_by_file(value: Any) -> str | None:
     return next(filter(None, map(_codes, value.values())), None)
 
 
-_KEYS: Final[Mapping[str, Callable[[Any], str | None]]] = {
+KEYS: Final[Mapping[str, Callable[[Any], str | None]]] = {
     "platform": _platform,
     "id": _text,
     "version": _text,
@@ -111,7 +111,7 @@ class Places:
 
     def of(self, key: str) -> tuple[Span | None, Span | None]:
         """The spans of the key and of its value (to the end of the line)."""
-        pattern = re.compile(rf"""\s*(["']?{re.escape(key)}["']?)\s*=\s*(.*?)\s*$""")
+        pattern = re.compile(rf"""\s*(["']?{re.escape(key)}["']?)\s*=\s*("[^"]*"|'[^']*'|[^#]*?|.*?)\s*(?:#.*)?$""")
         for number, line in self._own_lines():
             found = pattern.match(line)
             if found is not None:

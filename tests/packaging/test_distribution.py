@@ -48,7 +48,8 @@ def test_the_wheel_holds_exactly_the_packages(built: Path) -> None:
 
 def test_the_sdist_holds_no_tests_and_no_rubbish(built: Path) -> None:
     (sdist,) = built.glob("*.tar.gz")
-    tops = {name.split("/")[1] for name in tarfile.open(sdist).getnames()}
+    with tarfile.open(sdist) as archive:
+        tops = {name.split("/")[1] for name in archive.getnames()}
     assert tops == {"sdk", "cli", "core", "schemas", "README.md", "pyproject.toml", "PKG-INFO", ".gitignore"}
 
 

@@ -10,6 +10,7 @@ import fcntl
 import json
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from itertools import islice
@@ -17,13 +18,12 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any, Final
 
-from nsplugin.manifest import Manifest
-
 from nsplugin.definition.assembly import Assembled, assemble
 from nsplugin.definition.call_site import CallSite
 from nsplugin.definition.collect import Collected, collecting
 from nsplugin.definition.job import JobDefinition
 from nsplugin.definition.plugin import Plugin
+from nsplugin.manifest import Manifest
 from nsplugin.platforms import Platform, every, load
 from nsplugin.rules._family import Problem
 
@@ -48,7 +48,7 @@ def main() -> None:
     sys.path.insert(0, request["folder"])
     restore, leave, output = _snapshot(), os._exit, (sys.stdout, sys.stderr)
     faulthandler.enable(file=trace)
-    faulthandler.dump_traceback_later(request["alarm"], file=trace)
+    faulthandler.dump_traceback_later(max(request["alarm"] - time.monotonic(), 0.01), file=trace)
     try:
         outcome = _outcome(request, restore)
     except BaseException as error:
@@ -82,11 +82,12 @@ def _channel(descriptor: int, nonce: str) -> Callable[[dict[str, Any]], int]:
 
 
 def _snapshot() -> Callable[[], None]:
-    """A function that undoes what a plugin replaced in what is loaded now: the built-in functions, every module, our classes."""
+    """A function that undoes what a plugin replaced in what is loaded now: built-in functions, modules, our classes."""
     modules = dict(sys.modules)
     saved = [(vars(module), dict(vars(module))) for module in modules.values() if isinstance(module, ModuleType)]
     classes = [(item, dict(vars(item))) for namespace, _ in saved for item in namespace.values() if _is_ours(item)]
-    lists = [(values, values[:]) for values in (sys.path, sys.argv, sys.meta_path, sys.path_hooks)]
+    mutable: tuple[list[Any], ...] = (sys.path, sys.argv, sys.meta_path, sys.path_hooks)
+    lists = [(values, values[:]) for values in mutable]
     limit, set_limit, trace, profile = sys.getrecursionlimit(), sys.setrecursionlimit, sys.settrace, sys.setprofile
 
     def restore() -> None:

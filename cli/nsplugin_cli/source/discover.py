@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from nsplugin_cli import project as projects
+from nsplugin_cli.diagnostic import WrongCall
 from nsplugin_cli.project import Project
 from nsplugin_cli.project_keys import entry_parts
 
@@ -73,6 +74,8 @@ def _at(path: Path) -> Iterator[Target]:
 def _of_file(path: Path) -> Target:
     if path.name in projects.FILE_NAMES:
         return of_project(projects.read(path))
+    if path.suffix != ".py":
+        raise WrongCall(f"{path.name} is {_OTHERS.get(path.suffix, 'no plugin: name a folder, a project file or a .py file')}")
     above = projects.find(path.parent)
     if above is not None:
         configured = of_project(above)
@@ -81,6 +84,12 @@ def _of_file(path: Path) -> Target:
     project = above or Project(folder=path.parent)
     module = ".".join(path.relative_to(project.folder).with_suffix("").parts)
     return Target(project=project, module=module, file=path)
+
+
+_OTHERS: Final = {
+    ".json": "no source: to judge a manifest, use nsplugin check",
+    **dict.fromkeys((".ts", ".tsx", ".js", ".mjs"), "built by its platform's own tools: nsplugin builds Python"),
+}
 
 
 def _of_folder(folder: Path) -> Target | None:

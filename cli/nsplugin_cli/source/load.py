@@ -96,7 +96,7 @@ def _start(request: Request, nonce: str, report: int, trace: int) -> subprocess.
         "attribute": request.attribute,
         "platform": request.platform,
         "project": dict(request.project),
-        "alarm": request.seconds * ALARM,
+        "alarm": time.monotonic() + request.seconds * ALARM,
         "nonce": nonce,
         "report": report,
         "trace": trace,

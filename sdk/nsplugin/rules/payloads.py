@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from nsplugin.canonical import json_size
 from nsplugin.payload import not_json
-from nsplugin.payload_schema import mismatches, schema_faults
+from nsplugin.payload_schema import Budget, mismatches, schema_faults
 from nsplugin.pointers import UNKNOWN
 from nsplugin.rules._family import Found, Rule
 from nsplugin.rules.subject import ABSENT, JobView, ScheduleView, Subject
@@ -49,10 +49,11 @@ def _schemas(subject: Subject) -> Iterator[Found]:
             yield from found
             if not found and isinstance(job.name, str):
                 sound[job.name] = job
+    budget = Budget()
     for schedule in subject.schedules if sound else ():
         started = sound.get(schedule.job) if isinstance(schedule.job, str) else None
         if started is not None:
-            yield from _payload(subject, schedule, started)
+            yield from _payload(subject, schedule, started, budget)
 
 
 def _schema(subject: Subject, schema: Any, pointer: str) -> Iterator[Found]:
@@ -62,12 +63,12 @@ def _schema(subject: Subject, schema: Any, pointer: str) -> Iterator[Found]:
     yield from schema_faults(schema, pointer)
 
 
-def _payload(subject: Subject, schedule: ScheduleView, job: JobView) -> Iterator[Found]:
+def _payload(subject: Subject, schedule: ScheduleView, job: JobView, budget: Budget) -> Iterator[Found]:
     given, schema = schedule.payload, job.get("payloadSchema")
     if given is not ABSENT and (given is UNKNOWN or not _is_json(subject, given)):
         return
     payload = subject.platform.payload.absent_value if given is ABSENT else given
-    yield from mismatches(payload, schema, schedule.payload_pointer)
+    yield from mismatches(payload, schema, schedule.payload_pointer, budget=budget)
 
 
 _PLUGIN = """\

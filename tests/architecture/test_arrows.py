@@ -11,14 +11,18 @@ MAY_IMPORT = {
     "nsplugin_cli": {"nsplugin_cli", "nsplugin", "nsplugin_schemas"},
 }
 CORE_COMMANDS = "nsplugin_cli.commands."
+MIDDLE = 5
+"""Where a module stands that the list does not name: beside those that the pipeline calls."""
 VERSION = "nsplugin_cli.__version__"
 
 SIBLINGS = {"source", "rules", "report"}
 LAYERS = (
     {"diagnostic", "facts", "terminal", "progress", "project_keys"},
     {"project"},
-    {"source", "rules", "report"},
-    {"catalogue", "sources", "destinations", "scaffold"},
+    {"source", "rules"},
+    {"catalogue"},
+    {"report"},
+    {"sources", "destinations", "scaffold"},
     {"entry_problems", "definition_problems"},
     {"pipeline", "forecast"},
     {"commands"},
@@ -58,7 +62,7 @@ def _part(name: str) -> str:
 
 
 def _layer(name: str) -> int:
-    return next((rank for rank, names in enumerate(LAYERS) if _part(name) in names), 3)
+    return next((rank for rank, names in enumerate(LAYERS) if _part(name) in names), MIDDLE)
 
 
 def _fits(module: str, other: str) -> bool:

@@ -23,6 +23,7 @@ DOORS = {
     ),
     "pydantic_core": ("nsplugin.manifest_models",),
     "annotated_types": ("nsplugin.manifest_models",),
+    "regex": ("nsplugin.json_schema",),
     "rfc8785": ("nsplugin.canonical",),
     "tzdata": ("nsplugin.cron.zones",),
     "tomli": ("nsplugin.platforms", "nsplugin_cli.project"),

@@ -16,7 +16,7 @@ from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from types import ModuleType, TracebackType
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from nsplugin.definition.assembly import Assembled, assemble
 from nsplugin.definition.call_site import CallSite
@@ -86,7 +86,7 @@ def _snapshot() -> Callable[[], None]:
     modules = dict(sys.modules)
     saved = [(vars(module), dict(vars(module))) for module in modules.values() if isinstance(module, ModuleType)]
     classes = [(item, dict(vars(item))) for namespace, _ in saved for item in namespace.values() if _is_ours(item)]
-    mutable: tuple[list[Any], ...] = (sys.path, sys.argv, sys.meta_path, sys.path_hooks)
+    mutable = cast("list[list[Any]]", [sys.path, sys.argv, sys.meta_path, sys.path_hooks])
     lists = [(values, values[:]) for values in mutable]
     limit, set_limit, trace, profile = sys.getrecursionlimit(), sys.setrecursionlimit, sys.settrace, sys.setprofile
 

@@ -1,0 +1,45 @@
+"""How much work foreign schemas and patterns may cause."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Final
+
+STEPS: Final = 200_000
+"""Steps, a few microseconds each: far beyond what a payload within its size takes, and no long wait."""
+
+SECONDS: Final = 0.5
+"""Time that all patterns together may take: how often a pattern backtracks cannot be counted in steps."""
+
+
+class Exhausted(Exception):
+    """The work is at its bound. ``why`` says what took so long, in words."""
+
+    def __init__(self, why: str, hint: str) -> None:
+        super().__init__(why)
+        self.why = why
+        self.hint = hint
+
+
+class Budget:
+    """Steps and seconds that are left. One may be shared by many checks, so that their sum is bounded.
+
+    ``exhausted`` is set once it was told that the work is at its bound; what shares the budget then ends at once.
+    """
+
+    __slots__ = ("exhausted", "seconds", "steps")
+
+    def __init__(self, steps: int = STEPS, seconds: float = SECONDS) -> None:
+        self.steps = steps
+        self.seconds = seconds
+        self.exhausted = False
+
+    def spend(self, steps: int = 1) -> None:
+        """Take steps from the budget. Raises :class:`Exhausted` when none are left."""
+        self.steps -= steps
+        if self.steps < 0:
+            raise Exhausted("there are too many ways through the schema", "simplify its anyOf, oneOf and $ref")
+
+    def spend_time(self, since: float) -> None:
+        """Take the time since ``since`` (of ``perf_counter``)."""
+        self.seconds -= perf_counter() - since

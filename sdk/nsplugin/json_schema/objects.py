@@ -1,0 +1,111 @@
+"""Objects held against a schema."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from operator import ge, le
+from typing import TYPE_CHECKING, Any, Final
+
+from nsplugin.json_schema.mismatch import Mismatch, Schema, mapped, names
+from nsplugin.json_schema.patterns import PatternError, search
+from nsplugin.json_schema.scalars import Bound, size_fault
+from nsplugin.json_schema.words import TYPE_WORDS, several
+from nsplugin.nearest import closest
+from nsplugin.place import Place
+from nsplugin.pointers import UNKNOWN
+from nsplugin.wording import quoted
+
+if TYPE_CHECKING:
+    from nsplugin.json_schema.evaluate import Evaluation
+
+_SIZES: Final[tuple[Bound, ...]] = (("minProperties", ge, "at least"), ("maxProperties", le, "at most"))
+_MOST: Final = _SIZES[1:]
+
+
+def object_mismatches(evaluation: Evaluation, value: dict[Any, Any], schema: Schema, place: Place) -> Iterator[Mismatch]:
+    """Every mismatch of an object. Where a key is unknown, any further keys may be there."""
+    whole = UNKNOWN not in value
+    wrong = size_fault(len(value) - (not whole), schema, _SIZES if whole else _MOST, "key")
+    if wrong:
+        yield Mismatch(place, wrong)
+    strange = _strange(evaluation, value, schema)
+    missing = [name for name in names(schema, "required") if name not in value] if whole else []
+    evaluation.budget.spend(len(missing) + len(strange))
+    yield from _named_wrongly(strange, missing, schema, place)
+    yield from _members(evaluation, value, schema, place)
+    yield from _names(evaluation, value, schema, place)
+    yield from _dependent(evaluation, value, schema, place, whole)
+
+
+def _strange(evaluation: Evaluation, value: dict[Any, Any], schema: Schema) -> list[str]:
+    """The keys that ``additionalProperties: false`` rules out."""
+    properties = schema.get("properties")
+    if schema.get("additionalProperties") is not False or (isinstance(properties, dict) and UNKNOWN in properties):
+        return []
+    return list(_additional(evaluation, value, schema))
+
+
+def _additional(evaluation: Evaluation, value: dict[Any, Any], schema: Schema) -> Iterator[str]:
+    properties, patterns = mapped(schema, "properties"), mapped(schema, "patternProperties")
+    for name in value:
+        if isinstance(name, str) and name not in properties and not any(_fits(evaluation, each, name) for each in patterns):
+            yield name
+
+
+def _fits(evaluation: Evaluation, pattern: Any, name: str) -> bool:
+    """Whether a key matches a pattern of ``patternProperties``. One that cannot be used might match everything."""
+    try:
+        return not isinstance(pattern, str) or search(pattern, name, evaluation.budget)
+    except PatternError:
+        return True
+
+
+def _named_wrongly(strange: list[str], missing: list[str], schema: Schema, place: Place) -> Iterator[Mismatch]:
+    """Unknown and missing keys; a misspelt one is one mismatch, not two."""
+    known = [name for name in mapped(schema, "properties") if isinstance(name, str)]
+    for name in strange:
+        meant = closest(name, missing) or closest(name, known)
+        missing = [each for each in missing if each != meant]
+        hint = f"did you mean {quoted(meant)}?" if meant else f"known: {several(map(quoted, known))}" if known else "remove it"
+        yield Mismatch((place, name), f"unknown key {quoted(name)}", hint, "key")
+    for name in missing:
+        yield Mismatch(
+            place, f"{quoted(name)} is missing", f"add {quoted(name)}{_of_type(mapped(schema, 'properties').get(name))}"
+        )
+
+
+def _of_type(schema: Any) -> str:
+    kind = schema.get("type") if isinstance(schema, dict) else None
+    return f": {TYPE_WORDS[kind]}" if isinstance(kind, str) and kind in TYPE_WORDS else ""
+
+
+def _members(evaluation: Evaluation, value: dict[Any, Any], schema: Schema, place: Place) -> Iterator[Mismatch]:
+    properties, patterns = mapped(schema, "properties"), mapped(schema, "patternProperties")
+    for name, item in value.items():
+        if name in properties:
+            yield from evaluation.mismatches(item, properties[name], (place, name))
+        for pattern, own in patterns.items():
+            if isinstance(name, str) and isinstance(pattern, str) and _fits(evaluation, pattern, name):
+                yield from evaluation.mismatches(item, own, (place, name))
+    others = schema.get("additionalProperties", True)
+    for name in _additional(evaluation, value, schema) if isinstance(others, dict) else ():
+        yield from evaluation.mismatches(value[name], others, (place, name))
+
+
+def _names(evaluation: Evaluation, value: dict[Any, Any], schema: Schema, place: Place) -> Iterator[Mismatch]:
+    rule = schema.get("propertyNames", True)
+    for name in value if rule is not True else ():
+        if isinstance(name, str):
+            for found in evaluation.mismatches(name, rule, place)[:1]:
+                yield Mismatch((place, name), f"the key {quoted(name)}: {found.text}", found.hint, "key")
+
+
+def _dependent(evaluation: Evaluation, value: dict[Any, Any], schema: Schema, place: Place, whole: bool) -> Iterator[Mismatch]:
+    for name, needed in mapped(schema, "dependentRequired").items() if whole else ():
+        for other in names({name: needed}, name) if name in value else ():
+            evaluation.budget.spend()
+            if other not in value:
+                yield Mismatch(place, f"{quoted(other)} is missing: {quoted(name)} needs it")
+    for name, own in mapped(schema, "dependentSchemas").items():
+        if name in value:
+            yield from evaluation.mismatches(value, own, place)

@@ -56,11 +56,10 @@ def test_c6_catch_up_once(late: int, instants: list[int], caught_up: int) -> Non
 
 
 def test_c6_years_of_missed_minutes_cost_nothing() -> None:
-    firing = policy.fire(NEXTSKIN.cron, EVERY_MINUTE, due=NOON, now=NOON + 3650 * DAY, unfinished=False)
-    assert len(firing.instants) == 1
-    assert policy.fire(COGOVER.cron, EVERY_MINUTE, due=NOON, now=NOON + 3650 * DAY, unfinished=False).instants == (
-        NOON + 3650 * DAY,
-    )
+    now = NOON + 3650 * DAY
+    for platform in every():
+        firing = policy.fire(platform.cron, EVERY_MINUTE, due=NOON, now=now, unfinished=False)
+        assert firing.instants == (now,)
 
 
 @pytest.mark.parametrize(("late", "instants"), [(0, [0]), (59_999, [0]), (60_000, [1]), (10 * MINUTE + 1, [10])])

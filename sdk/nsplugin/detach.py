@@ -52,7 +52,7 @@ class _Copy:
         self.left -= 1
         if self.left < 0:
             raise TooLarge
-        if type(value) in _ATOMS or value is UNKNOWN:
+        if type(value) in _ATOMS:
             return value
         for kind, copied in _CONTAINERS:
             if is_a(value, kind):
@@ -92,7 +92,7 @@ _CONTAINERS: Final = ((dict, _Copy.mapping), (list, _Copy.sequence), (tuple, _Co
 
 def scalar(value: Any) -> Any:
     """The same value as one of Python's own types, or a stand-in."""
-    if type(value) in _ATOMS:
+    if type(value) in _ATOMS or value is UNKNOWN:
         return value
     for exact, plain in _PLAIN:
         if is_a(value, exact):

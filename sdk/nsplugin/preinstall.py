@@ -24,9 +24,10 @@ from nsplugin.cron import (
     zone,
 )
 from nsplugin.cron import local as wall_clock
-from nsplugin.detach import TooLarge, Unreadable, detach, entries
+from nsplugin.detach import MAX_VALUES, TooLarge, Unreadable, detach, entries, scalar
 from nsplugin.errors import plain
 from nsplugin.findings import problem
+from nsplugin.handlers import describe as describe_value
 from nsplugin.json_limits import TEXT_BYTES
 from nsplugin.payload import not_json
 from nsplugin.platforms import CronPolicy
@@ -36,7 +37,6 @@ from nsplugin.rules.identity import problem as identified
 from nsplugin.rules.subject import ABSENT, ScheduleView, Subject
 from nsplugin.second_opinion import objection
 from nsplugin.structure import platform_of
-from nsplugin.wording import found as described
 
 if TYPE_CHECKING:
     from nsplugin.rules import Problem
@@ -114,7 +114,7 @@ class Report:
 
 
 def check_manifest(
-    source: bytes | str | Mapping[str, Any],
+    source: bytes | bytearray | memoryview | str | Mapping[str, Any],
     *,
     timezone: str,
     now: datetime | None = None,
@@ -153,17 +153,25 @@ class _Given:
 
 
 def _given(source: Any) -> _Given:
+    if isinstance(source, (bytearray, memoryview)):
+        source = bytes(source)
     if isinstance(source, (bytes, str)):
         document = read(source)
         return _Given(document.value, document.problems, document)
+    found = entries(source)
+    if found is None:
+        return _refused(f"bytes, text or a mapping hold a manifest, not {describe_value(source).described}")
+    if isinstance(found, Unreadable):
+        return _refused(f"the mapping cannot be read: {found.reason}")
     try:
-        found = entries(source)
-        value = None if isinstance(found, Unreadable) or found is None else detach(dict(found))
+        value = detach({scalar(key): item for key, item in found})
     except TooLarge:
-        return _Given(problems=(_unreadable("the manifest holds more than 200,000 values"),))
-    if value is None:
-        return _Given(problems=(_unreadable(f"bytes, text or a mapping hold a manifest, not {described(source, 'python')}"),))
+        return _refused(f"the manifest holds more than {MAX_VALUES:,} values")
     return _Given(value, tuple(_no_manifest(value)))
+
+
+def _refused(message: str) -> _Given:
+    return _Given(problems=(problem("NSP601", "", message),))
 
 
 def _no_manifest(value: dict[str, Any]) -> Iterator[Problem]:
@@ -171,17 +179,13 @@ def _no_manifest(value: dict[str, Any]) -> Iterator[Problem]:
     faults = [identified("NSP601", found) for found in not_json(value, "")]
     yield from faults
     if not faults and json_size(value) > TEXT_BYTES:
-        yield _unreadable(f"the manifest has more than {TEXT_BYTES:,} bytes")
-
-
-def _unreadable(message: str) -> Problem:
-    return problem("NSP601", "", message)
+        yield problem("NSP601", "", f"the manifest has more than {TEXT_BYTES:,} bytes")
 
 
 def _site(timezone: Any) -> tuple[Zone | None, list[Problem]]:
     try:
         if not isinstance(timezone, str):
-            raise ZoneError(f"a time zone is an IANA id, not {described(timezone, 'python')}", 'write timezone="UTC"')
+            raise ZoneError(f"a time zone is an IANA id, not {describe_value(timezone).described}", 'write timezone="UTC"')
         return zone(timezone), []
     except ZoneError as error:
         return None, [problem("NSP206", "", f"the site's time zone: {error.message}", error.hint)]
@@ -191,7 +195,7 @@ def _compared(actual: str | None, wanted: Any) -> Iterator[Problem]:
     if wanted is None or actual is None or wanted == actual:
         return
     digest = isinstance(wanted, str) and len(wanted) == len(actual) and wanted.isprintable()
-    shown = wanted if digest else described(wanted, "python")
+    shown = wanted if digest else describe_value(wanted).described
     message = f"the manifest's digest is {actual}, not {shown}"
     yield problem("NSP603", "", message, "the manifest was changed after it was built, or the digest is that of another build")
 
@@ -291,7 +295,10 @@ def _fire(fire: Fire, own: Zone, site: Zone) -> FireReport:
 
 
 def _clock(minute: int, zone: Zone) -> str:
-    wall, name = wall_clock(minute, zone)
+    try:
+        wall, name = wall_clock(minute, zone)
+    except OverflowError:
+        return isoformat(minute)  # that clock shows a day before the year 1 or after 9999
     return f"{wall.isoformat(' ', 'minutes')} {name}"
 
 

@@ -73,7 +73,11 @@ def as_bytes(manifest: Any) -> bytes:
     return as_text(manifest).encode()
 
 
-FORMS = [as_mapping, as_text, as_bytes]
+def as_buffer(manifest: Any) -> Any:
+    return memoryview(bytearray(as_bytes(manifest)))
+
+
+FORMS = [as_mapping, as_text, as_bytes, as_buffer]
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -154,6 +158,19 @@ def test_the_fires_come_strictly_after_now() -> None:
     ]:
         (schedule,) = check_manifest(NEXTSKIN, timezone="America/New_York", now=now, count=1).schedules
         assert schedule.fires[0].utc == first
+
+
+@pytest.mark.parametrize(
+    ("now", "zone", "local", "site"),
+    [
+        (datetime(1, 1, 1, tzinfo=UTC), "America/New_York", "0001-01-01 00:01 UTC", "0001-01-01T00:01Z"),
+        (datetime(9999, 12, 31, 23, 58, tzinfo=UTC), "Asia/Tokyo", "9999-12-31 23:59 UTC", "9999-12-31T23:59Z"),
+    ],
+)
+def test_a_day_that_the_sites_clock_cannot_show_is_shown_in_utc(now: datetime, zone: str, local: str, site: str) -> None:
+    job = {"key": "a", "timeoutMs": 30_000, "maxAttempts": 5, "schedule": {"cron": "* * * * *", "timezone": "UTC"}}
+    (schedule,) = check_manifest(changed(COGOVER, jobs=[job]), timezone=zone, now=now, count=1).schedules
+    assert (schedule.fires[0].local, schedule.fires[0].site) == (local, site)
 
 
 def test_the_present_is_the_default() -> None:
@@ -254,6 +271,17 @@ def test_a_source_that_is_no_manifest_is_one_problem(source: Any, code: str) -> 
     report = check(source, timezone="UTC", now=NOW)
     assert [problem.code for problem in report.problems] == [code]
     assert (report.ok, report.platform, report.schedules) == (False, None, ())
+
+
+class Unhashable(Mapping[Any, Any]):
+    def __getitem__(self, key: Any) -> Any:
+        return 1
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter([[]])
+
+    def __len__(self) -> int:
+        return 1
 
 
 class Hostile(Mapping[str, Any]):

@@ -138,7 +138,7 @@ class Unprintable:
         (lambda: define(id=b"cache"), "NSP007 /id: id must be a string, not an instance of bytes"),
         (lambda: define(routes={"GET /": Unprintable()}), "NSP007 /routes/GET ~1: "),
         (lambda: with_payload({"a": Unprintable()}), "NSP301 /cron/0/payload/a: "),
-        (lambda: with_payload({5: "a"}), "NSP301 /cron/0/payload: "),
+        (lambda: with_payload({5: "a"}), "NSP301 /cron/0/payload"),
         (lambda: with_payload({"a": (1, 2)}), "NSP301 /cron/0/payload/a: "),
         (lambda: with_payload({"a": float("nan")}), "NSP301 /cron/0/payload/a: "),
         (lambda: with_payload({"a": 2**53}), "NSP301 /cron/0/payload/a: "),

@@ -100,8 +100,11 @@ def _take_job(assembled: Assembled, item: Any, pointer: str, definer: str) -> It
         return
     assembled.raw["jobs"].append(detach(item.source))
     handler: Any = item.__cogover_job_handler__
-    assembled.handlers[pointer] = MISSING if handler is MISSING else describe(handler)
-    assembled.call.setdefault(item.key, handler)
+    if handler is not MISSING:
+        assembled.call.setdefault(item.key, handler)
+        assembled.handlers[pointer] = describe(handler)
+    elif UNKNOWN not in item.source:
+        assembled.handlers[pointer] = MISSING
     if item.site is not None:
         assembled.calls[pointer] = item.site
     yield from moved(item.problems, pointer)

@@ -135,12 +135,12 @@ def define_job(*args: Any, **kwargs: Any) -> Any:
 
 
 def _define(bound: Bound, site: CallSite | None) -> JobDefinition:
-    handler = bound.given.setdefault("handler", MISSING)
+    bound.given.setdefault("handler", MISSING)
     intake, raw, problems = _judged(bound)
     faulty = any(problem.severity == "error" for problem in problems)
     definition = JobDefinition(
         config=raw if faulty else _config(intake, raw),
-        __cogover_job_handler__=handler,
+        __cogover_job_handler__=intake.callables.get(_POINTER, MISSING),
         source=raw if faulty else freeze(raw),
         site=site,
         problems=_relative(intake.problems),

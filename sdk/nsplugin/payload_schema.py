@@ -8,20 +8,18 @@ which takes longer to import than the rest of a check, is asked about two keywor
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nsplugin.json_schema.budget import Budget, Exhausted
-from nsplugin.json_schema.check import Checker
-from nsplugin.json_schema.evaluate import Evaluation
-from nsplugin.json_schema.mismatch import Mismatch, Schema
-from nsplugin.json_schema.patterns import PatternError, search
-from nsplugin.json_schema.words import label
 from nsplugin.limited import limited
 from nsplugin.place import pointer as spelt
 from nsplugin.place import tokens
 from nsplugin.pointers import split
 from nsplugin.rules import Found
 from nsplugin.wording import clipped
+
+if TYPE_CHECKING:
+    from nsplugin.json_schema.mismatch import Mismatch, Schema
 
 __all__ = ["Budget", "mismatches", "schema_faults"]
 
@@ -48,6 +46,8 @@ def mismatches(value: Any, schema: Any, pointer: str, *, budget: Budget | None =
 
 
 def _checked(schema: Any, pointer: str) -> Iterator[Found]:
+    from nsplugin.json_schema.check import Checker  # here: most manifests have no payload schema
+
     try:
         yield from Checker(schema, pointer, Budget()).faults()
     except Exhausted:
@@ -55,6 +55,8 @@ def _checked(schema: Any, pointer: str) -> Iterator[Found]:
 
 
 def _held(value: Any, schema: Any, pointer: str, budget: Budget) -> Iterator[Found]:
+    from nsplugin.json_schema.evaluate import Evaluation
+
     if budget.exhausted:
         return
     try:
@@ -69,6 +71,8 @@ def _held(value: Any, schema: Any, pointer: str, budget: Budget) -> Iterator[Fou
 
 
 def _dressed(mismatch: Mismatch, value: Any, pointer: str, root: str) -> Found:
+    from nsplugin.json_schema.words import label
+
     place = mismatch.place[0] if mismatch.target == "key" and mismatch.place is not None else mismatch.place
     return Found(
         pointer=spelt(pointer, mismatch.place),
@@ -114,6 +118,8 @@ class _Library:
 
     def _pattern(self, validator: Any, operand: Any, value: Any, schema: Any) -> Iterator[Any]:
         from jsonschema import ValidationError
+
+        from nsplugin.json_schema.patterns import PatternError, search
 
         try:
             if isinstance(value, str) and isinstance(operand, str) and not search(operand, value, self._budget):

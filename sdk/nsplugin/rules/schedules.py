@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, Final
 
 from nsplugin.canonical import canonical
-from nsplugin.cron import Calendar, ClockEffect, Zone, ZoneError, zone
+from nsplugin.cron import Calendar, ClockEffect, Expression, Policy, Zone, ZoneError, zone
 from nsplugin.rules._family import Found, Rule
 from nsplugin.rules.firing import closest_fires, days_differ, fire_set, names_every_hour
 from nsplugin.rules.limits import whole
@@ -81,13 +82,19 @@ def _clock_changes(subject: Subject) -> Iterator[Found]:
         place, expression = _zone_of(subject, schedule), schedule.parsed
         if place is None or expression is None or names_every_hour(expression):
             continue
-        effects = Calendar(expression, place, subject.platform.cron.clock_change).clock_effects(start, start + _AHEAD)
+        effects = _effects(expression, place, subject.platform.cron.clock_change, start)
         if effects:
             yield Found(
                 pointer=schedule.expression_pointer,
                 message=f"clock changes in {place.name} touch this schedule: {_sentences(effects)}",
                 hint="a time of day that no clock change touches, noon for one, runs exactly once a day",
             )
+
+
+@lru_cache(maxsize=1024)
+def _effects(expression: Expression, place: Zone, policy: Policy, start: int) -> list[ClockEffect]:
+    """Remembered, since manifests that are checked together often share schedules."""
+    return Calendar(expression, place, policy).clock_effects(start, start + _AHEAD)
 
 
 def _sentences(effects: list[ClockEffect]) -> str:

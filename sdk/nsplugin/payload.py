@@ -13,7 +13,8 @@ from nsplugin.handlers import type_name
 from nsplugin.json_limits import DEPTH, SAFE_INTEGER
 from nsplugin.json_text.numbers import exact
 from nsplugin.limited import limited
-from nsplugin.pointers import UNKNOWN, join
+from nsplugin.place import Place, pointer
+from nsplugin.pointers import UNKNOWN
 from nsplugin.rules import Found
 from nsplugin.spans import Target
 from nsplugin.wording import found as described
@@ -23,9 +24,6 @@ _CONTAINERS: Final = frozenset({dict, list, FrozenDict, FrozenList})
 _SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 _CYCLE: Final = Fault("this value contains itself: JSON could not end", "write a key to the data instead")
 _TOO_DEEP: Final = Fault(f"nested too deeply: this is level {DEPTH + 1}, and {DEPTH} are allowed", "make the value flatter")
-
-_Place = tuple[Any, Any] | None
-"""A place as a chain of (enclosing place, key or index): a pointer is spelt out only where something is wrong."""
 
 
 def not_json(value: Any, pointer: str) -> Iterator[Found]:
@@ -47,7 +45,7 @@ class _Walk:
         self._open: set[int] = set()
         self._heights: dict[int, int] = {}
 
-    def value(self, value: Any, place: _Place, depth: int) -> Iterable[Found]:
+    def value(self, value: Any, place: Place, depth: int) -> Iterable[Found]:
         """The faults of a value at ``place``, which is on level ``depth`` if it is a container."""
         kind = type(value)
         if kind in _CONTAINERS:
@@ -55,7 +53,7 @@ class _Walk:
         fault = _SCALARS[kind](value) if kind in _SCALARS else instead(value)
         return (self._found(place, fault),) if fault is not None else ()
 
-    def _container(self, value: Any, place: _Place, depth: int) -> Iterator[Found]:
+    def _container(self, value: Any, place: Place, depth: int) -> Iterator[Found]:
         identity = id(value)
         if depth + self._heights.get(identity, DEPTH) <= DEPTH:
             return  # seen before, and not too deep here either
@@ -68,7 +66,7 @@ class _Walk:
             yield from self._inside(value, place, depth)
             self._open.discard(identity)
 
-    def _inside(self, value: Any, place: _Place, depth: int) -> Iterator[Found]:
+    def _inside(self, value: Any, place: Place, depth: int) -> Iterator[Found]:
         height, flawless, keyed = 0, True, isinstance(value, dict)
         for name, item in value.items() if keyed else enumerate(value):
             if name is UNKNOWN:
@@ -82,18 +80,14 @@ class _Walk:
         if flawless:
             self._heights[id(value)] = height
 
-    def _key(self, name: Any, place: _Place) -> Iterable[Found]:
+    def _key(self, name: Any, place: Place) -> Iterable[Found]:
         fault = _text(name) if type(name) is str else _key_fault(name)
         return (self._found(place, fault, "key"),) if fault is not None else ()
 
-    def _found(self, place: _Place, fault: Fault, target: Target = "value") -> Found:
-        tokens = []
-        while place is not None:
-            place, name = place
-            tokens.append(name)
+    def _found(self, place: Place, fault: Fault, target: Target = "value") -> Found:
         message, hint, start, end = fault
-        pointer = join(self._pointer, *reversed(tokens))
-        return Found(pointer=pointer, message=message, hint=hint, target=target, start=start, end=end)
+        where = pointer(self._pointer, place)
+        return Found(pointer=where, message=message, hint=hint, target=target, start=start, end=end)
 
 
 def _key_fault(name: Any) -> Fault:

@@ -167,14 +167,7 @@ def _unlisted(count: int, span: Span) -> Problem:
 
 
 def _problem(pointer: str, span: Span, message: str, hint: str | None) -> Problem:
-    from nsplugin.rules._family import Problem  # here, because rules import this module
+    from nsplugin.rules import Found
+    from nsplugin.rules.identity import problem  # here: rules import this module, and most texts are sound
 
-    return Problem(
-        code="NSP601",
-        name="manifest-unreadable",
-        severity="error",
-        pointer=pointer,
-        message=message,
-        hint=hint,
-        span=span,
-    )
+    return problem("NSP601", Found(pointer=pointer, message=message, hint=hint, span=span))

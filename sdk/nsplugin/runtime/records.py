@@ -176,7 +176,8 @@ class Data:
     __slots__ = ("_mode", "_run")
 
     def __init__(self, run: Run, mode: Mode = "invocation") -> None:
-        self._run, self._mode = run, mode
+        self._run = run
+        self._mode: Mode = mode
 
     def object(self, name: str) -> DataObject:
         """An object by name."""

@@ -51,7 +51,7 @@ class Page:
 
 
 class State:
-    """A project's values under namespaces, with versions (from 1, growing), lifetimes and conditional writes."""
+    """A project's values under namespaces, with growing versions, lifetimes and conditional writes."""
 
     __slots__ = ("_run",)
 

@@ -1,0 +1,108 @@
+"""Shut the host's process in before it reads a line of the plugin (spec/core.md H4).
+
+Where the kernel lets us, the host gets a PID namespace of its own: it sees and can signal no process but its own children, and
+all of them end with it. Elsewhere a session and process group of its own must do.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+import signal
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final, NoReturn
+
+_NEWNS: Final = 0x00020000
+_NEWUSER: Final = 0x10000000
+_NEWPID: Final = 0x20000000
+_PR_SET_PDEATHSIG: Final = 1
+_MS_REC: Final = 0x4000
+_MS_PRIVATE: Final = 0x40000
+_MS_PROC: Final = 0xE  # no set-uid, no devices, no programs
+
+
+def enter_namespace() -> int | None:
+    """Continue as the first process of a new PID namespace; the process that called only waits for it.
+
+    Returns the process number as the core sees it, written down by the waiting process before it lets go, or ``None``
+    where the system has no namespaces for us. Must be called while the process has one thread.
+    """
+    if not sys.platform.startswith("linux") or not _unshare():
+        return None
+    read, write = os.pipe()
+    pid = os.fork()
+    if pid:
+        os.write(write, str(pid).encode())
+        _wait_for(pid)
+    outside = int(os.read(read, 32))
+    os.close(read)
+    os.close(write)
+    _own_proc()
+    return outside
+
+
+def _unshare() -> bool:
+    libc = ctypes.CDLL(None, use_errno=True)
+    uid, gid = os.getuid(), os.getgid()
+    if libc.unshare(_NEWPID | _NEWNS) == 0:
+        return True
+    if libc.unshare(_NEWUSER | _NEWPID | _NEWNS) != 0:
+        return False
+    try:
+        Path("/proc/self/setgroups").write_text("deny")
+        Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1")
+        Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1")
+    except OSError:
+        return _start_again()
+    return True
+
+
+def _start_again() -> bool:
+    """Half a namespace is worse than none: begin anew without."""
+    arguments = ["process-group" if argument == "namespace" else argument for argument in sys.orig_argv]
+    os.execv(sys.executable, arguments)
+
+
+def _wait_for(pid: int) -> NoReturn:
+    """Be nothing but the parent: hold no pipe, and end as the child ended."""
+    die_with_parent()
+    os.closerange(0, 3)
+    _, status = os.waitpid(pid, 0)
+    code = os.waitstatus_to_exitcode(status)
+    if code < 0:
+        if -code != signal.SIGKILL:
+            signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    os._exit(code if code >= 0 else 1)
+
+
+def _own_proc() -> None:
+    """Let ``/proc`` show the namespace's own processes, and so nobody else's; some containers forbid it."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.mount(b"none", b"/", None, _MS_REC | _MS_PRIVATE, None) == 0:
+        libc.mount(b"proc", b"/proc", b"proc", _MS_PROC, None)
+
+
+def die_with_parent() -> None:
+    """End when the thread that started this process ends, whatever this process is doing (Linux)."""
+    if sys.platform.startswith("linux"):
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+def no_core_dumps() -> None:
+    """A core dump would hold whatever the plugin held."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def limit(limits: Mapping[str, int]) -> None:
+    """Set the resource limits: ``memory`` and ``files``, and ``processes`` where they are counted apart from the user's."""
+    wanted = {resource.RLIMIT_AS: limits["memory"], resource.RLIMIT_NOFILE: limits["files"]}
+    if "processes" in limits:
+        wanted[resource.RLIMIT_NPROC] = limits["processes"]
+    for kind, value in wanted.items():
+        _, hard = resource.getrlimit(kind)
+        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(kind, (value, value))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -16,11 +15,12 @@ from typing import Any, Literal
 
 import tomli
 
+from nsplugin.platforms.section import Section
+
 NAMES = ("nextskin", "cogover")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Layout:
+class Layout(Section):
     """Where jobs and schedules stand in a manifest, its key order, and how a module offers its definition."""
 
     jobs: Literal["mapping", "list"]
@@ -30,8 +30,7 @@ class Layout:
     definer: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class NameLimit:
+class NameLimit(Section):
     """What a name may look like: ``pattern`` covers all of it, ``max_length`` counts characters.
 
     ``noun`` says what is named (``job key``), ``form`` what the pattern asks for, after "must".
@@ -53,8 +52,7 @@ class NameLimit:
         return self._compiled.fullmatch(name) is not None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LengthLimit:
+class LengthLimit(Section):
     """A greatest length in characters."""
 
     max_length: int
@@ -62,8 +60,7 @@ class LengthLimit:
     template: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IntegerLimit:
+class IntegerLimit(Section):
     """A closed range of integers and the default."""
 
     min: int
@@ -72,16 +69,14 @@ class IntegerLimit:
     source: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CountLimit:
+class CountLimit(Section):
     """A greatest number of things."""
 
     max_count: int
     source: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PayloadLimit:
+class PayloadLimit(Section):
     """Size in UTF-8 bytes, the way of counting, and what an absent payload means."""
 
     max_bytes: int
@@ -95,8 +90,7 @@ class PayloadLimit:
         return {} if self.absent == "empty-object" else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CronPolicy:
+class CronPolicy(Section):
     """Length in characters after normalising, whose time zone counts, and what clock changes, downtime and overlap mean."""
 
     max_length: int
@@ -110,8 +104,7 @@ class CronPolicy:
     time_zone_default: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EnqueuePolicy:
+class EnqueuePolicy(Section):
     """The options of ``enqueue``. Delays are integers from 0 to ``delay_max`` in units of ``delay_unit_ms`` milliseconds."""
 
     method: str
@@ -129,8 +122,7 @@ class EnqueuePolicy:
     source: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RetryPolicy:
+class RetryPolicy(Section):
     """Which failures are retried; wait n is ``min(base * factor**(n-1), cap) * (low + span * random)`` milliseconds."""
 
     policy: Literal["every-failure", "retryable-only"]
@@ -142,8 +134,7 @@ class RetryPolicy:
     source: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Retention:
+class Retention(Section):
     """How long finished tasks stay, in days (0: dropped when done), and what disabling does to stored work."""
 
     succeeded_days: int
@@ -153,8 +144,7 @@ class Retention:
     source: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Routes:
+class Routes(Section):
     """Whether a plugin has routes, and which methods and ``auth`` values one may name."""
 
     allowed: bool
@@ -163,8 +153,7 @@ class Routes:
     source: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HandlerParameters:
+class HandlerParameters(Section):
     """What handlers are called with, by name; ``whole`` is the one that, alone, takes them all (empty: none does)."""
 
     job: tuple[str, ...]
@@ -173,18 +162,16 @@ class HandlerParameters:
     source: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContextFields:
+class ContextFields(Section):
     """What ``ctx`` holds, which capability a field needs (field → capability), and which family of errors its calls raise."""
 
     fields: tuple[str, ...]
-    needs: Mapping[str, str] = field(hash=False)
+    needs: Mapping[str, str]
     errors: Literal["call", "api"]
     source: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StorageLimits:
+class StorageLimits(Section):
     """What a plugin may keep: characters of a key, UTF-8 bytes of a value's JSON, and milliseconds of life and lease."""
 
     key_max_length: int
@@ -194,16 +181,14 @@ class StorageLimits:
     source: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Capabilities:
+class Capabilities(Section):
     """The capabilities that a manifest may name; empty when the platform has no such list."""
 
     known: tuple[str, ...]
     source: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Words:
+class Words(Section):
     """The platform's own words for a task and its states."""
 
     task: str
@@ -214,8 +199,7 @@ class Words:
     source: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Platform:
+class Platform(Section):
     """One platform. Sections that a platform does not limit are ``None``."""
 
     name: str
@@ -236,9 +220,9 @@ class Platform:
     storage: StorageLimits
     capabilities: Capabilities
     words: Words
-    key_hints: Mapping[str, Mapping[str, str]] = field(hash=False)
+    key_hints: Mapping[str, Mapping[str, str]]
     """What to do about a key that has no place, by place (``manifest``, ``job``, ``schedule``, ``route``) and key."""
-    key_synonyms: Mapping[str, Mapping[str, str]] = field(hash=False)
+    key_synonyms: Mapping[str, Mapping[str, str]]
     """The right key for what authors may write in its stead, by place."""
     qualified_name: LengthLimit | None = None
     display_name: LengthLimit | None = None

@@ -197,6 +197,11 @@ def test_what_is_no_definition_is_one_problem(value: Any, platform: Platform, ex
     assert lines(value, platform) == [expected]
 
 
+def test_a_decorator_that_got_no_handler_is_found_by_its_call() -> None:
+    decorator = define_one(key="a")
+    assert assemble([decorator], COGOVER, {}).calls == {"/jobs/0": decorator.site}
+
+
 def test_collecting_reports_every_definition_of_a_run() -> None:
     with collecting() as collected:
         plugin = define(id="a b", jobs={"1bad": Job(expire)})

@@ -94,6 +94,8 @@ def _take_jobs(assembled: Assembled, value: Any, platform: Platform) -> Iterator
 
 
 def _take_job(assembled: Assembled, item: Any, pointer: str, definer: str) -> Iterator[Problem]:
+    if isinstance(item, (JobDefinition, Decorator)) and item.site is not None:
+        assembled.calls[pointer] = item.site
     if not isinstance(item, JobDefinition):
         assembled.raw["jobs"].append(UNKNOWN)
         yield _no_job(item, pointer, definer)
@@ -105,8 +107,6 @@ def _take_job(assembled: Assembled, item: Any, pointer: str, definer: str) -> It
         assembled.handlers[pointer] = describe(handler)
     elif UNKNOWN not in item.source:
         assembled.handlers[pointer] = MISSING
-    if item.site is not None:
-        assembled.calls[pointer] = item.site
     yield from moved(item.problems, pointer)
 
 

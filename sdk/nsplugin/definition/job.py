@@ -90,15 +90,15 @@ def _restored(config: FrozenDict, handler: Any, source: FrozenDict, site: CallSi
 class Decorator:
     """``define_job(key="…")`` before it got its handler."""
 
-    __slots__ = ("_bound", "_site")
+    __slots__ = ("_bound", "site")
 
     def __init__(self, bound: Bound, site: CallSite | None) -> None:
         self._bound = bound
-        self._site = site
+        self.site = site
 
     def __call__(self, handler: Callable[..., Any]) -> JobDefinition:
         bound = replace(self._bound, given={**self._bound.given, "handler": handler})
-        return _define(bound, self._site)
+        return _define(bound, self.site)
 
 
 @overload

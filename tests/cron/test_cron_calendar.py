@@ -138,6 +138,7 @@ def test_rare_schedules_have_no_match_before_the_next_fire(text: str, name: str,
         day += timedelta(days=1)
 
 
+@settings(deadline=None)
 @given(expressions())
 def test_never_fires_is_exact(text: str) -> None:
     """spec/cron.md G5: four years hold every date and, in every month, every weekday."""

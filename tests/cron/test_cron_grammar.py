@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cron_oracle import RANGES, Naive, expressions
@@ -24,6 +24,7 @@ def bits(numbers: set[int]) -> int:
     return sum(1 << number for number in numbers)
 
 
+@settings(deadline=None)
 @given(expressions() | NEARLY)
 def test_what_is_taken_and_what_it_means_is_as_the_naive_reading_says(text: str) -> None:
     naive = Naive(text)
@@ -34,6 +35,7 @@ def test_what_is_taken_and_what_it_means_is_as_the_naive_reading_says(text: str)
         assert parse(text)[1:] == expected
 
 
+@settings(deadline=None)
 @given(st.text() | NEARLY | st.tuples(NEARLY, st.text(max_size=3)).map("".join))
 def test_faults_are_plain_data_with_their_place(text: str) -> None:
     """G3: a field or the whole; columns inside the text, in order, never overlapping; messages fit for every terminal."""
@@ -47,6 +49,7 @@ def test_faults_are_plain_data_with_their_place(text: str) -> None:
     assert len(found) <= 1 or all(fault.field for fault in found), "a fault of the whole stands alone"
 
 
+@settings(deadline=None)
 @given(NEARLY)
 def test_fixes_that_repair_every_fault_give_a_good_expression(text: str) -> None:
     found, repaired = faults(text), text
@@ -57,6 +60,7 @@ def test_fixes_that_repair_every_fault_give_a_good_expression(text: str) -> None
     assert faults(repaired) == ()
 
 
+@settings(deadline=None)
 @given(st.data())
 def test_each_faulty_item_is_one_fault_at_its_column(data: st.DataObject) -> None:
     """G3, and no cascade: faulty items among good ones, in any field."""

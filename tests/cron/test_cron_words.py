@@ -115,7 +115,7 @@ PLAIN = st.tuples(
 ).map(" ".join)
 
 
-@settings(max_examples=600)
+@settings(max_examples=600, deadline=None)
 @given(PLAIN | expressions())
 def test_the_sentence_says_exactly_what_the_expression_matches(text: str) -> None:
     expression, naive = parse(text), Naive(text)

@@ -26,7 +26,12 @@ FIELDS: Final = (
     Field("month", 1, 12),
     Field("day of week", 0, 7),
 )
-_DAY_FIELDS: Final = (2, 4)
+_PLACES: Final = (0, 1, 2, 3, 4)
+_IN_EVERY_MONTH: Final = (1 << 29) - 2
+_PLAIN: Final = tuple(
+    {"*": (2 << high) - (1 << low), **{str(number): 1 << number for number in range(low, high + 1)}} for _, low, high in FIELDS
+)
+"""The commonest items of each field, looked up before anything is taken apart."""
 
 
 class Expression(NamedTuple):
@@ -79,7 +84,8 @@ def normalise(text: str) -> str:
 
 def fields(text: str) -> list[str]:
     """The stretches between spaces and tabs."""
-    return [one for one in text.replace("\t", " ").split(" ") if one]
+    parts = (text.replace("\t", " ") if "\t" in text else text).split(" ")
+    return [part for part in parts if part] if "" in parts else parts
 
 
 def faults(text: str) -> tuple[CronFault, ...]:
@@ -105,19 +111,11 @@ def parses(text: str) -> bool:
 def _parse(text: str) -> Expression:
     parts = fields(text)
     if len(parts) == 5:
-        sets = [field_set(place, part) for place, part in enumerate(parts)]
-        if all(sets):
-            minutes, hours, days, months, weekdays = sets
-            return Expression(
-                " ".join(parts),
-                minutes,
-                hours,
-                days,
-                months,
-                (weekdays | weekdays >> 7) & 127,
-                not _unrestricted(parts[2]),
-                not _unrestricted(parts[4]),
-            )
+        minutes, hours, days, months, weekdays = map(field_set, _PLACES, parts)
+        if minutes and hours and days and months and weekdays:
+            day, weekday = not _unrestricted(parts[2]), not _unrestricted(parts[4])
+            weekdays = (weekdays | weekdays >> 7) & 127
+            return Expression(" ".join(parts), minutes, hours, days, months, weekdays, day, weekday)
     from nsplugin.cron.diagnosis import diagnose
 
     raise CronError(diagnose(text))
@@ -135,13 +133,16 @@ def _unrestricted(part: str) -> bool:
 
 def field_set(place: int, part: str) -> int:
     """The numbers of a field (0 to 4) as a bit set, bit n for number n; 0 if an item of it is not in the grammar."""
+    known = _PLAIN[place].get(part)
+    if known is not None:
+        return known
     return _remembered_field(place, part) if len(part) <= _REMEMBERED else _field_set(place, part)
 
 
 def _field_set(place: int, part: str) -> int:
     found = 0
     for item in part.split(","):
-        numbers = item_set(place, item)
+        numbers = _PLAIN[place].get(item) or item_set(place, item)
         if not numbers:
             return 0
         found |= numbers
@@ -154,8 +155,6 @@ _remembered_field = lru_cache(maxsize=4096)(_field_set)
 def item_set(place: int, item: str) -> int:
     """The numbers of one item (``*``, ``n``, ``a-b``, ``*/s``, ``a-b/s``) as a bit set; 0 if it is not in the grammar."""
     _, low, high = FIELDS[place]
-    if item == "*":
-        return (2 << high) - (1 << low)
     span, slash, step = item.partition("/")
     every = number(step) if slash else 1
     if every < 1:
@@ -195,7 +194,7 @@ def forget() -> None:
 
 def never_fires(expression: Expression) -> bool:
     """Whether no day of any year matches (G5): exact, and the same in every time zone."""
-    if expression.weekday_restricted or not expression.day_restricted:
+    if expression.weekday_restricted or not expression.day_restricted or expression.days & _IN_EVERY_MONTH:
         return False
     return not any(
         expression.months >> month & 1 and expression.days & ((2 << length) - 2)

@@ -16,14 +16,6 @@ def first_day(year: int) -> int:
     return 365 * before + before // 4 - before // 100 + before // 400 - 719_162
 
 
-def year_of(day: int) -> int:
-    """The year that a day number lies in."""
-    year = (day + 719_162) * 400 // 146_097 + 1
-    if day < first_day(year):
-        return year - 1
-    return year + 1 if day >= first_day(year + 1) else year
-
-
 def kind_of(year: int, start: int) -> int:
     """0 to 13: twice the weekday of 1 January (0 is Sunday), plus one in a leap year; ``start`` is its day number."""
     return (start + 4) % 7 * 2 + (year % 4 == 0 and (year % 100 != 0 or year % 400 == 0))
@@ -35,6 +27,14 @@ def span(year: int) -> tuple[int, int, int]:
     start = first_day(year)
     kind = kind_of(year, start)
     return start * MINUTES_A_DAY, (start + 365 + (kind & 1)) * MINUTES_A_DAY, kind
+
+
+def year_of(day: int) -> int:
+    """The year that a day number lies in."""
+    year = (day + 719_162) * 400 // 146_097 + 1
+    start, end, _ = span(year)
+    minute = day * MINUTES_A_DAY
+    return year - 1 if minute < start else year if minute < end else year + 1
 
 
 FIRST_MINUTE: Final = first_day(FIRST_YEAR) * MINUTES_A_DAY

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import UserDict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -232,6 +233,18 @@ def test_collected_definitions_assemble_with_the_same_problems_in_their_places()
         "NSP101 /jobs/1/key",
         "NSP007 /jobs/2",
     ]
+
+
+def test_what_could_not_be_read_is_one_problem_after_assembling_too() -> None:
+    class Raising(UserDict[str, Any]):
+        def __getitem__(self, key: str) -> Any:
+            raise LookupError
+
+    with collecting():
+        plugin = define(jobs={"a": Raising({"handler": expire})})
+        jobs = [define_one(Raising({"key": "a"}), cancel), define_one(cancel)]
+    assert [line.partition(":")[0] for line in lines(plugin, NEXTSKIN)] == ["NSP007 /jobs/a"]
+    assert [line.partition(":")[0] for line in lines(jobs, COGOVER)] == ["NSP007 /jobs/0", "NSP007 /jobs/1"]
 
 
 def test_after_collecting_definers_raise_again() -> None:

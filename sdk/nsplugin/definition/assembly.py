@@ -79,7 +79,7 @@ def _take_handlers(assembled: Assembled, plugin: Plugin, place: str, table: dict
         if pointer in plugin.handlers:
             table[name] = plugin.handlers[pointer]
             assembled.handlers[pointer] = describe(table[name])
-        elif isinstance(options, dict):
+        elif isinstance(options, dict) and UNKNOWN not in options:
             assembled.handlers[pointer] = MISSING
 
 

@@ -51,7 +51,7 @@ class JobDefinition:
 
     config: Mapping[str, Any]
     __cogover_job_handler__: Callable[..., Any] = field(repr=False)
-    source: Mapping[str, Any] = field(repr=False)
+    source: Mapping[Any, Any] = field(repr=False)
     site: CallSite | None = field(default=None, repr=False)
     problems: tuple[Problem, ...] = field(default=(), repr=False)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nsplugin_cli.diagnostic import Diagnostic, PluginReport, Report, WrongCall, ordered
+from nsplugin_cli.progress import track
 
 if TYPE_CHECKING:
     from nsplugin.preinstall import Report as Verdict
@@ -61,7 +62,7 @@ def check(
     from nsplugin.preinstall import check_manifest
 
     run = Run("check", files=len(names))
-    for name in names:
+    for name in track(names, "checking"):
         data = _read(name)
         verdict = check_manifest(data, timezone=timezone, now=now, count=count, digest=digest)
         _take(run, verdict, "<stdin>" if name == STDIN else name, data)
@@ -121,7 +122,7 @@ def build(paths: Sequence[Path], *, mode: Mode, out: Path | None, seconds: float
     targets = discover(paths)
     places = destinations(targets, out, mode)
     run = Run("build", files=len(targets))
-    for target, place in zip(targets, places, strict=True):
+    for target, place in track(list(zip(targets, places, strict=True)), "building"):
         _build(run, target, place, mode, seconds)
     return run.report()
 

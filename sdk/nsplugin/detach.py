@@ -118,7 +118,7 @@ def entries(value: Any, limit: int = MAX_VALUES) -> list[tuple[Any, Any]] | Unre
     if is_a(value, dict):
         return list(dict.items(value))
     try:
-        return list(_read(value, limit + 1)) if isinstance(value, Mapping) else None
+        return list(_read(value, limit + 1)) if issubclass(type(value), Mapping) else None
     except Exception as error:
         return Unreadable(f"reading it raised {type(error).__name__}")
 

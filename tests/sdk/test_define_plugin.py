@@ -99,9 +99,9 @@ def test_every_form_assembles_to_the_same_manifest(form: Callable[[], Plugin]) -
 
 
 def test_unknown_names_are_key_errors() -> None:
-    with pytest.raises(KeyError):
+    with pytest.raises(KeyError, match="the plugin has no job 'nope'"):
         by_objects().handler("nope")
-    with pytest.raises(KeyError):
+    with pytest.raises(KeyError, match="the plugin has no route 'GET /nope'"):
         by_objects().route("GET /nope")
 
 

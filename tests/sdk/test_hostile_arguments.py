@@ -198,6 +198,63 @@ def test_an_enormous_payload_schema_is_a_problem_and_no_hang(schema: Any) -> Non
     assert listed(lambda: define(jobs={"a": Job(expire, payload=schema)}))
 
 
+class _Never(BaseException):
+    """Raised by code of an argument that must not run; no ``except Exception`` hides it."""
+
+
+def untouchable() -> Any:
+    """An object that raises whenever any of its code runs."""
+
+    class Untouchable:
+        __slots__ = ()
+
+        @property
+        def __class__(self) -> Any:
+            raise _Never
+
+        def __getattribute__(self, name: str) -> Any:
+            raise _Never
+
+        def __repr__(self) -> str:
+            raise _Never
+
+        def __eq__(self, other: object) -> bool:
+            raise _Never
+
+        def __bool__(self) -> bool:
+            raise _Never
+
+        __hash__ = object.__hash__
+
+    return Untouchable()
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        (lambda it: define(id=it), "NSP007 /id"),
+        (lambda it: define(version=it), "NSP007 /version"),
+        (lambda it: define(capabilities=[it]), "NSP007 /capabilities/0"),
+        (lambda it: define(jobs={"a": Job(expire, max_attempts=it)}), "NSP007 /jobs/a/maxAttempts"),
+        (lambda it: define(jobs={"a": Job(it)}), "NSP106 /jobs/a/handler"),
+        (lambda it: define(jobs={"a": Job(expire)}, cron=[Cron(it, job="a")]), "NSP007 /cron/0/schedule"),
+        (lambda it: with_payload(it), "NSP301 /cron/0/payload"),
+        (lambda it: with_payload({"a": [it]}), "NSP301 /cron/0/payload/a/0"),
+        (lambda it: with_payload({it: 1}), "NSP301 /cron/0/payload"),
+        (lambda it: define(routes={"GET /": Route(it, auth="user")}), "NSP106 /routes/GET ~1/handler"),
+        (lambda it: define_one({"key": it}, expire), "NSP007 /key"),
+        (lambda it: define_one({"key": "a"}, it), "NSP106 /handler"),
+        (lambda it: define_one({"key": "a", "schedule": {"cron": it}}, expire), "NSP007 /schedule/cron"),
+        (lambda it: define(jobs={"a": Job(expire, payload=it)}), "NSP007 /jobs/a/payloadSchema"),
+        (lambda it: define(jbos=it), "NSP006 /jbos"),
+    ],
+)
+def test_no_code_of_an_argument_runs(call: Callable[[Any], Any], expected: str) -> None:
+    problems = listed(lambda: call(untouchable()))
+    assert problems[0].startswith(expected)
+    assert len(problems) <= 2  # a misspelt parameter of the wrong type is two faults
+
+
 def test_subclasses_of_json_types_count_as_what_they_hold() -> None:
     class Capability(StrEnum):
         KV = "storage.kv"

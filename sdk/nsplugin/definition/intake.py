@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from nsplugin.definition.arguments import CONFIG, Bound, Signature
 from nsplugin.definition.call_site import CallSite
 from nsplugin.definition.parts import Cron, Job, Part, Route, Schedule
-from nsplugin.detach import TooLarge, Unreadable, detach, entries
+from nsplugin.detach import MAX_VALUES, TooLarge, Unreadable, detach, entries
 from nsplugin.findings import moved, problem
 from nsplugin.handlers import MISSING, Handler, describe, is_a, type_name
 from nsplugin.payload_model import ModelError, PayloadModel, is_model
@@ -46,7 +46,7 @@ class Intake:
         try:
             return detach(value)
         except TooLarge:
-            self._fault("NSP302", pointer, "this holds more than 200000 values, more than any manifest can")
+            self._fault("NSP302", pointer, f"this holds more than {MAX_VALUES:,} values, more than any manifest can")
             return UNKNOWN
 
     def mapping(self, value: Any, pointer: str, read: Reader) -> Any:
@@ -68,7 +68,7 @@ class Intake:
 
     def options(self, value: Any, pointer: str, part: type[Part], readers: Mapping[str, Reader]) -> Any:
         """A part, or the mapping in its place: each option is read by its own reader, else copied."""
-        if isinstance(value, Part):
+        if is_a(value, Part):
             return self._options_of(value, pointer, part, readers)
         found = self._entries(value, pointer)
         return self.value(value, pointer) if found is None else self.read(found, pointer, readers)
@@ -139,8 +139,8 @@ class Intake:
         return self.value(model.schema, pointer)
 
     def _options_of(self, given: Part, pointer: str, part: type[Part], readers: Mapping[str, Reader]) -> Any:
-        if not isinstance(given, part):
-            self._misplaced(f"a {type(given).__name__}", pointer, part)
+        if not is_a(given, part):
+            self._misplaced(f"a {type_name(given)}", pointer, part)
             return UNKNOWN
         if given.site is not None:
             self.sites[pointer] = given.site

@@ -50,11 +50,16 @@ class Plugin:
 
     def handler(self, job: str) -> Callable[..., Any]:
         """The handler of a job by the job's name. Raises ``KeyError`` for a name that the plugin does not declare."""
-        return self.handlers[join("/jobs", job)]
+        return self._declared("job", join("/jobs", job), job)
 
     def route(self, key: str) -> Callable[..., Any]:
         """The handler of a route by its key (``"POST /expire"``). Raises ``KeyError`` for one that is not declared."""
-        return self.handlers[join("/routes", key)]
+        return self._declared("route", join("/routes", key), key)
+
+    def _declared(self, kind: str, pointer: str, name: str) -> Callable[..., Any]:
+        if pointer not in self.handlers:
+            raise KeyError(f"the plugin has no {kind} {name!r}")
+        return self.handlers[pointer]
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Plugin):
@@ -85,7 +90,7 @@ def _restored(source: FrozenDict, handlers: Any, models: Any, sites: Any) -> Plu
 
 
 @overload
-def define_plugin(config: Mapping[str, Any], /) -> Plugin: ...
+def define_plugin(config: Mapping[str, Any], /, **kwargs: Any) -> Plugin: ...
 
 
 @overload

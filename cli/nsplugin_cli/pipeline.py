@@ -63,7 +63,7 @@ def check(
 
     run = Run("check", files=len(names))
     for name in track(names, "checking"):
-        data = _read(name)
+        data = read_manifest(name)
         verdict = check_manifest(data, timezone=timezone, now=now, count=count, digest=digest)
         _take(run, verdict, "<stdin>" if name == STDIN else name, data)
     return run.report()
@@ -82,7 +82,8 @@ def _check_call(names: Sequence[str], timezone: str, digest: str | None) -> None
         raise WrongCall(f"--digest belongs to one manifest, and {len(names)} were given")
 
 
-def _read(name: str) -> bytes:
+def read_manifest(name: str) -> bytes:
+    """At most one byte more than a manifest may have; ``-`` is standard input. Raises :class:`WrongCall` for no such file."""
     if name == STDIN:
         return sys.stdin.buffer.read(MAX_BYTES + 1)
     try:

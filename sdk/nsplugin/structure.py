@@ -17,7 +17,7 @@ from nsplugin.platforms import NAMES, Platform, load
 from nsplugin.pointers import UNKNOWN, join
 from nsplugin.rules._family import Found, Problem
 from nsplugin.rules.identity import problem
-from nsplugin.wording import Origin, found, listed, plain, quoted, token, wanted
+from nsplugin.wording import Origin, found, integer, listed, plain, quoted, token, wanted
 from nsplugin_schemas import load as load_schema
 
 MANIFEST_VERSION: Final = 1
@@ -127,7 +127,7 @@ def version_fault(raw: Any) -> Problem | None:
     newer = version is not None and version > latest
     hint = "a newer nsplugin reads it: upgrade nsplugin" if newer else f'write "manifestVersion": {latest}'
     read = listed(map(str, MANIFEST_VERSIONS))
-    message = f"manifestVersion is {found(version, 'json')}; this nsplugin reads version {read}"
+    message = f"manifestVersion is {integer(int(version or 0))}; this nsplugin reads version {read}"
     return problem("NSP602", Found(pointer="/manifestVersion", message=message, hint=hint))
 
 

@@ -12,7 +12,7 @@ Origin = Literal["python", "json"]
 _TEXT: Final = 60
 """How many characters of a string are quoted."""
 
-_EXACT: Final = 10**18
+_EXACT: Final = 10**20
 """Integers beyond this are described by their length: no author reads more digits, and CPython refuses to print very many."""
 
 _WORDS: Final[dict[Origin, dict[Any, str]]] = {

@@ -162,7 +162,8 @@ def test_a_bad_name_gets_a_good_one_like_it() -> None:
     assert only(nextskin(jobs={"expire all": {}})).hint == 'for example "expire-all"'
     assert only(nextskin(jobs={"_expire": {}})).hint == 'for example "expire"'
     assert only(cogover({"key": "sync-order"})).hint == 'for example "sync_order"'
-    assert only(nextskin(jobs={"任务": {}})).hint is None
+    for name in ("任务", "réindex", "1st", "", "--"):
+        assert only(nextskin(jobs={name: {}})).hint is None
 
 
 def test_seconds_meant_as_milliseconds_are_recognised() -> None:

@@ -25,10 +25,9 @@ def _bad_form(subject: Subject) -> Iterator[Found]:
 
 
 def _renamed(name: str, limit: NameLimit) -> str | None:
-    """A good name that resembles a bad one."""
-    bare = re.sub("^[^A-Za-z]+", "", plain(name)[: limit.max_length])
-    for joint in "-_":
-        candidate = re.sub("[^A-Za-z0-9]+", joint, bare).strip(joint)
+    """A good name that says the same as a bad one: only what stands between letters and digits differs."""
+    for joint in "-_" if name.isascii() else "":
+        candidate = re.sub("[^A-Za-z0-9]+", joint, plain(name)[: limit.max_length]).strip(joint)
         if limit.matches(candidate):
             return f'for example "{candidate}"'
     return None

@@ -127,16 +127,14 @@ def check_manifest(
     when on, an aware datetime (a naive one is taken as UTC), default the present. ``count``: how many next fires to list for
     each schedule, 0–1000. ``digest``: what the manifest's digest must be.
 
-    Never raises on bad input, whatever ``source``, ``timezone`` and ``digest`` are: what is wrong with them is a problem in the
-    report. Nothing that a manifest names is imported, run, opened or fetched.
+    Never raises on bad input: what is wrong with any argument is a problem in the report, at the pointer "" where it is not in
+    the manifest. Nothing that a manifest names is imported, run, opened or fetched.
     """
-    given = _given(source)
-    site, problems = _site(timezone)
+    given, asked = _given(source), _asked(timezone, now, count)
     if given.problems:
-        return Report(problems=(*problems, *given.problems))
-    after = to_minute(datetime.now(UTC) if now is None else now if now.tzinfo else now.replace(tzinfo=UTC))
-    report = _judged(given.value, site, after, max(0, min(count, MAX_COUNT)))
-    found = [*problems, *_compared(report.digest, digest), *report.problems]
+        return Report(problems=(*asked.problems, *given.problems))
+    report = _judged(given.value, asked)
+    found = [*asked.problems, *_compared(report.digest, digest), *report.problems]
     return replace(report, problems=tuple(given.placed(problem) for problem in found))
 
 
@@ -182,13 +180,42 @@ def _no_manifest(value: dict[str, Any]) -> Iterator[Problem]:
         yield problem("NSP601", "", f"the manifest has more than {TEXT_BYTES:,} bytes")
 
 
-def _site(timezone: Any) -> tuple[Zone | None, list[Problem]]:
+class _Asked(NamedTuple):
+    """What the call asks for. ``site`` and ``after`` are ``None`` where the call is wrong: then there is no outlook."""
+
+    site: Zone | None
+    after: int | None
+    count: int
+    problems: tuple[Problem, ...]
+
+
+def _asked(timezone: Any, now: Any, count: Any) -> _Asked:
+    problems: list[Problem] = []
+    if now is not None and not isinstance(now, datetime):
+        problems.append(problem("NSP007", "", f"now must be a datetime, not {describe_value(now).described}"))
+    if not isinstance(count, int):
+        problems.append(problem("NSP007", "", f"count must be an integer, not {describe_value(count).described}"))
     try:
-        if not isinstance(timezone, str):
-            raise ZoneError(f"a time zone is an IANA id, not {describe_value(timezone).described}", 'write timezone="UTC"')
-        return zone(timezone), []
+        site = _site(timezone)
     except ZoneError as error:
-        return None, [problem("NSP206", "", f"the site's time zone: {error.message}", error.hint)]
+        site = None
+        problems.append(problem("NSP206", "", f"the site's time zone: {error.message}", error.hint))
+    number = max(0, min(count, MAX_COUNT)) if isinstance(count, int) else 0
+    return _Asked(site, _minute(now), number, tuple(problems))
+
+
+def _site(timezone: Any) -> Zone:
+    if isinstance(timezone, str):
+        return zone(timezone)
+    raise ZoneError(f"it must be an IANA id, not {describe_value(timezone).described}", 'for example timezone="UTC"')
+
+
+def _minute(now: Any) -> int | None:
+    if now is None:
+        return to_minute(datetime.now(UTC))
+    if not isinstance(now, datetime):
+        return None
+    return to_minute(now if now.utcoffset() is not None else now.replace(tzinfo=UTC))
 
 
 def _compared(actual: str | None, wanted: Any) -> Iterator[Problem]:
@@ -200,21 +227,20 @@ def _compared(actual: str | None, wanted: Any) -> Iterator[Problem]:
     yield problem("NSP603", "", message, "the manifest was changed after it was built, or the digest is that of another build")
 
 
-def _judged(raw: Any, site: Zone | None, after: int, count: int) -> Report:
+def _judged(raw: Any, asked: _Asked) -> Report:
     platform, problems = platform_of(raw)
     name = raw.get("id") if isinstance(raw, dict) else None
     report = Report(id=name if isinstance(name, str) else None, digest=digest_of(raw))
     if platform is None:
         return replace(report, problems=tuple(problems))
+    site, after = asked.site, asked.after
     subject = Subject(raw=raw, platform=platform, timezone=None if site is None else site.name, now=after)
-    outlook = _Outlook(platform.cron, site, after, count)
+    report = replace(report, platform=platform.name, problems=tuple(check(subject)))
+    if site is None or after is None:
+        return report
+    outlook = _Outlook(platform.cron, site, after, asked.count)
     schedules = tuple(filter(None, map(outlook.of, subject.schedules)))
-    return replace(
-        report,
-        platform=platform.name,
-        problems=(*check(subject), *outlook.problems),
-        schedules=schedules,
-    )
+    return replace(report, problems=(*report.problems, *outlook.problems), schedules=schedules)
 
 
 @dataclass(slots=True)
@@ -222,7 +248,7 @@ class _Outlook:
     """The next fires of one manifest's schedules, and what speaks against them that the rules do not know."""
 
     policy: CronPolicy
-    site: Zone | None
+    site: Zone
     after: int
     count: int
     problems: list[Problem] = field(default_factory=list)
@@ -231,7 +257,7 @@ class _Outlook:
     def of(self, view: ScheduleView) -> ScheduleReport | None:
         """The report on one schedule; ``None`` for one that the rules refuse."""
         expression, own = view.parsed, self._zone(view)
-        if expression is None or never_fires(expression) or own is None or self.site is None:
+        if expression is None or never_fires(expression) or own is None:
             return None
         ahead = _ahead(expression, own, self.site, self.policy.clock_change, self.after, max(self.count, 1))
         self._doubt(view, expression, bool(ahead.fires))

@@ -225,6 +225,16 @@ def test_a_bad_time_zone_is_a_problem_of_the_call(name: Any) -> None:
         assert (report.schedules, report.id) == ((), manifest["id"])
 
 
+@pytest.mark.parametrize(
+    ("argument", "value"), [("now", "2026-03-08"), ("now", 5), ("count", "3"), ("count", None), ("count", 1.5)]
+)
+def test_any_other_bad_argument_is_a_problem_of_the_call(argument: str, value: Any) -> None:
+    report = check(NEXTSKIN, **{"timezone": "UTC", "now": NOW, argument: value})
+    assert lines(report) == ["NSP007 "]
+    assert report.problems[0].message.startswith(f"{argument} must be ")
+    assert not report.ok
+
+
 def test_problems_of_a_text_have_their_place() -> None:
     text = as_text(with_cron("0 5 * * *", "0 25 * * *"))
     (problem,) = check_manifest(text, timezone="UTC", now=NOW).problems

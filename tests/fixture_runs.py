@@ -51,7 +51,7 @@ def _commands(folder: Path) -> list[str]:
     if own.exists():
         return own.read_text(encoding="utf-8").splitlines()
     if not any((folder / name).exists() for name in SOURCES):
-        return [CHECK.format(path.name) for path in sorted(folder.glob("*.json"))]
+        return [CHECK.format(path.name) for path in sorted(folder.glob("*.manifest.json"))]
     stem = "main" if (folder / "main.py").exists() else "plugin"
     return ["build", *([CHECK.format(f"dist/{stem}.manifest.json")] if folder.parent.name == "good" else [])]
 

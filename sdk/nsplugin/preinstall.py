@@ -180,7 +180,8 @@ def _no_manifest(value: dict[str, Any]) -> Iterator[Problem]:
         yield problem("NSP601", "", f"the manifest has more than {TEXT_BYTES:,} bytes")
 
 
-class _Asked(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Asked:
     """What the call asks for. ``site`` and ``after`` are ``None`` where the call is wrong: then there is no outlook."""
 
     site: Zone | None

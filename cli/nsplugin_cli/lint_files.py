@@ -1,0 +1,95 @@
+"""Which files ``lint`` reads: those named, and below folders the sources that git does not ignore."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from nsplugin_cli.linting import SUFFIXES
+from nsplugin_cli.source.discover import SKIPPED
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
+
+MAX_FOLDERS: Final = 200_000
+_DECLARATIONS: Final = (".d.ts", ".d.mts", ".d.cts")
+
+
+@dataclass(frozen=True, slots=True)
+class _Ignored:
+    """The patterns of one ``.gitignore`` and the folder that they are relative to."""
+
+    folder: str
+    spec: GitIgnoreSpec
+
+    def says(self, path: str, *, folder: bool) -> bool | None:
+        """Whether the patterns ignore or keep a path; ``None`` when they do not speak of it."""
+        relative = os.path.relpath(path, self.folder).replace(os.sep, "/") + ("/" if folder else "")
+        return self.spec.check_file(relative).include
+
+
+def sources(paths: Iterable[Path]) -> Iterator[Path]:
+    """The files to read, each once: those named whatever they are, and the sources below the folders, in order."""
+    seen: set[Path] = set()
+    for path in paths:
+        for file in _below(path) if path.is_dir() else (path,):
+            if file not in seen:
+                seen.add(file)
+                yield file
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    """Walks without following links, so that a loop of links is no loop here."""
+    rules = {str(folder): _above(folder)}
+    for count, (name, inner, files) in enumerate(os.walk(folder)):
+        if count >= MAX_FOLDERS:
+            return
+        own = [*rules.pop(name, ()), *_read(name, files)]
+        inner[:] = sorted(each for each in inner if not _skipped(each) and not _ignored(own, f"{name}/{each}", folder=True))
+        rules.update((os.path.join(name, each), tuple(own)) for each in inner)  # noqa: PTH118
+        for file in sorted(files):
+            if _is_source(file) and not _ignored(own, f"{name}/{file}", folder=False):
+                yield Path(name, file)
+
+
+def _skipped(name: str) -> bool:
+    return name in SKIPPED or name.startswith(".")
+
+
+def _is_source(name: str) -> bool:
+    lower = name.lower()
+    return lower.endswith(SUFFIXES) and not lower.endswith(_DECLARATIONS)
+
+
+def _above(folder: Path) -> tuple[_Ignored, ...]:
+    """The ``.gitignore`` files between a folder and the root of its repository, outermost first."""
+    found: list[_Ignored] = []
+    absolute = Path(os.path.abspath(folder))  # noqa: PTH100 - resolve() would follow links
+    if (absolute / ".git").exists():
+        return ()
+    for parent in absolute.parents:
+        found[:0] = _read(str(parent), (".gitignore",))
+        if (parent / ".git").exists():
+            return tuple(found)
+    return ()
+
+
+def _read(folder: str, files: Iterable[str]) -> Iterator[_Ignored]:
+    if ".gitignore" not in files:
+        return
+    try:
+        lines = Path(folder, ".gitignore").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return
+    from pathspec import GitIgnoreSpec
+
+    yield _Ignored(folder, GitIgnoreSpec.from_lines(lines))
+
+
+def _ignored(rules: Iterable[_Ignored], path: str, *, folder: bool) -> bool:
+    """The innermost file that speaks of a path decides, as in git."""
+    verdicts = (rule.says(path, folder=folder) for rule in reversed(tuple(rules)))
+    return next((verdict for verdict in verdicts if verdict is not None), False)

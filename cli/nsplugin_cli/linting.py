@@ -1,0 +1,89 @@
+"""Judges source files without running them: reading, rules over manifest and facts. One file in, plain findings out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from nsplugin.platforms import Platform, load
+from nsplugin.pointers import UNKNOWN
+from nsplugin.rules import check, ordered
+from nsplugin.rules._family import Problem
+from nsplugin.rules.identity import problem as identified
+from nsplugin_cli.facts import Ignore
+from nsplugin_cli.rules import family
+from nsplugin_cli.rules.subject import SourceSubject
+from nsplugin_cli.source.definition import Resolve, SourceDefinition, SourceFile
+
+MANIFEST_VERSION: Final = 1
+TYPESCRIPT: Final = (".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx")
+SUFFIXES: Final = (".py", *TYPESCRIPT)
+_PLAIN: Final = ("definePlugin", "defineJob")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """What the project file says that the rules need: ``id``, ``version``, the site's time zone."""
+
+    identity: Mapping[str, str] = field(default_factory=dict)
+    timezone: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """The findings of one file, each placed, before any selection; its ignores; how many definitions it holds."""
+
+    problems: tuple[Problem, ...] = ()
+    ignores: tuple[Ignore, ...] = ()
+    definitions: int = 0
+
+
+def judge(data: bytes, path: str, setting: Setting, resolve: Resolve | None) -> Judged:
+    """Read and judge one file. Never raises on bad input, never runs or imports what it reads."""
+    file = read_source(data, path, resolve)
+    if file.unreadable is not None:
+        return Judged(problems=(identified("NSP003", file.unreadable),), ignores=file.ignores)
+    found = [problem for definition in file.definitions for problem in _judged(definition, setting)]
+    return Judged(problems=tuple(found), ignores=file.ignores, definitions=len(file.definitions))
+
+
+def read_source(data: bytes, path: str, resolve: Resolve | None) -> SourceFile:
+    """The file as its language's reader sees it."""
+    if not path.lower().endswith(TYPESCRIPT):
+        from nsplugin_cli.source.python import read_python
+
+        return read_python(data, path, resolve)
+    if not mentions_definer(data):
+        return SourceFile(path=path)
+    from nsplugin_cli.source.typescript import read_typescript
+
+    return read_typescript(data, path, resolve)
+
+
+def mentions_definer(data: bytes) -> bool:
+    """Whether a TypeScript file can define anything; the others are left alone, and need no parser."""
+    return any(name.encode() in data for name in _PLAIN)
+
+
+def _judged(definition: SourceDefinition, setting: Setting) -> Iterator[Problem]:
+    platform = load(definition.platform)
+    subject = SourceSubject(
+        raw=_whole(definition, platform, setting),
+        platform=platform,
+        origin="json" if definition.path.lower().endswith(TYPESCRIPT) else "python",
+        timezone=setting.timezone,
+        handlers=definition.handlers,
+        facts=definition.facts,
+    )
+    for problem in ordered([*check(subject), *family.check(subject)]):
+        yield problem.placed(definition.spans)
+
+
+def _whole(definition: SourceDefinition, platform: Platform, setting: Setting) -> dict[Any, Any]:
+    """The raw manifest, completed by what the project file gives and by what only a build can tell."""
+    given = {"manifestVersion": MANIFEST_VERSION, "platform": platform.name, "entry": UNKNOWN}
+    loose = definition.attribute is None or definition.path.lower().endswith(TYPESCRIPT)
+    identity = {**({"id": UNKNOWN} if loose else {}), **setting.identity}
+    raw = definition.raw if isinstance(definition.raw, Mapping) else {UNKNOWN: UNKNOWN}
+    return {**given, **identity, **raw}

@@ -72,7 +72,8 @@ def _secret_raised(subject: SourceSubject) -> Iterator[Found]:
 def _never_retried(subject: SourceSubject) -> Iterator[Found]:
     for job in subject.jobs:
         attempts = job.get("maxAttempts")
-        if type(attempts) is int and attempts > 1 and job.pointer in subject.facts.never_retryable:
+        asked = type(attempts) is int and 1 < attempts <= subject.platform.max_attempts.max
+        if asked and job.pointer in subject.facts.never_retryable:
             message = f"{attempts} attempts are allowed, but nothing here raises RetryableError: only a time-out is retried"
             hint = "raise RetryableError for what passes by itself, or leave the attempts out"
             yield Found(pointer=job.pointer + "/maxAttempts", message=message, hint=hint)

@@ -32,6 +32,7 @@ from nsplugin_cli.source.python_values import (
     with_handler,
 )
 
+_KNOWN: Final = (*SCALARS, Items, Entries)
 MAX_STEPS: Final = 200_000
 MAX_DEPTH: Final = 120
 MAX_ITEMS: Final = 100_000
@@ -50,7 +51,7 @@ class Evaluator:
         """What an expression in a scope is."""
         evaluate = _EVALUATE.get(type(node))
         self._steps -= 1
-        if evaluate is None or self._steps < 0 or self._depth >= MAX_DEPTH:
+        if evaluate is None or self._steps < 0 or self.is_deep:
             return Value(UNKNOWN, node, module)
         self._depth += 1
         try:
@@ -61,6 +62,11 @@ class Evaluator:
             return Value(found, node, module)
         stays = found.module is module and not isinstance(found.data, (Function, Class))
         return found if stays else Value(found.data, node, module)
+
+    @property
+    def is_deep(self) -> bool:
+        """Whether nothing may be evaluated any deeper inside."""
+        return self._depth >= MAX_DEPTH
 
     @contextmanager
     def deeper(self, levels: int) -> Iterator[None]:
@@ -187,19 +193,19 @@ def _concatenated(left: Items, right: Items) -> Any:
 
 def _half_known(left: Any, right: Any, node: ast.BinOp, module: Module) -> Any:
     """A list and an unknown: a longer list, some of whose items are known."""
-    if left is not UNKNOWN and right is not UNKNOWN:
+    known = left if isinstance(left, Items) else right
+    if isinstance(left, _KNOWN) and isinstance(right, _KNOWN):
         return UNKNOWN
-    kind = (right if left is UNKNOWN else left).kind
     unknown = Value(UNKNOWN, node, module)
-    before, after = ((unknown,), right.items) if left is UNKNOWN else (left.items, (unknown,))
-    return Items(kind, (*before, *after), open=True)
+    before, after = (left.items, (unknown,)) if known is left else ((unknown,), right.items)
+    return Items(known.kind, (*before, *after), open=True)
 
 
 def _merged(left: Any, right: Any, node: ast.BinOp, module: Module) -> Any:
     halves = [
         data.pairs if isinstance(data, Entries) else [(Value(UNKNOWN, side, module), Value(UNKNOWN, side, module))]
         for data, side in ((left, node.left), (right, node.right))
-        if isinstance(data, Entries) or data is UNKNOWN
+        if isinstance(data, Entries) or not isinstance(data, _KNOWN)
     ]
     return Entries(tuple(joined(*halves)[:MAX_ITEMS])) if len(halves) == 2 else UNKNOWN
 

@@ -44,18 +44,20 @@ def _refusal(data: Class) -> str | None:
 def _function(function: Function) -> Handler:
     node = function.node
     if function.opaque:
-        return Handler(described=name_of(node), callable=True)
+        return Handler(described=name_of(function), callable=True)
     refused = _YIELDS if function.module.scope(node).yields else None
     parameters = tuple(_parameters(node.args))
     any_name = node.args.kwarg is not None
-    return Handler(described=name_of(node), callable=True, parameters=parameters, any_name=any_name, refused=refused)
+    return Handler(described=name_of(function), callable=True, parameters=parameters, any_name=any_name, refused=refused)
 
 
-def name_of(node: ast.AST) -> str:
+def name_of(function: Function) -> str:
     """A function as messages name it."""
-    if isinstance(node, ast.AsyncFunctionDef):
-        return f"async function {node.name}"
-    return f"function {node.name}" if isinstance(node, ast.FunctionDef) else "a lambda"
+    node = function.node
+    if isinstance(node, ast.Lambda):
+        return "a lambda"
+    is_coroutine = isinstance(node, ast.AsyncFunctionDef) and not function.module.scope(node).yields
+    return f"{'async function' if is_coroutine else 'function'} {node.name}"
 
 
 def _parameters(arguments: ast.arguments) -> list[Parameter]:

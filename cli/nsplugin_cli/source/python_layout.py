@@ -183,7 +183,7 @@ class Layout:
     def _handled(self, value: Value, pointer: str, part: str, readers: Mapping[str, Reader]) -> Any:
         if isinstance(value.data, Function) and not value.data.opaque:
             self._at(value, pointer)
-            return self._misplaced(name_of(value.data.node), pointer, part)
+            return self._misplaced(name_of(value.data), pointer, part)
         given = self._options(value, pointer, part)
         if given is None:
             return self.place(value, pointer)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from nsplugin.pointers import UNKNOWN
 from nsplugin_cli.source.python_module import Module
 from nsplugin_cli.source.python_scopes import Scope
-from nsplugin_cli.source.python_uses import Uses
+from nsplugin_cli.source.python_uses import Held, Uses
 from nsplugin_cli.source.python_values import (
     Class,
     Entries,
@@ -63,7 +63,7 @@ class Names:
     def bound(self, name: str, module: Module, home: Scope) -> Any:
         """What a name of this very scope stands for."""
         key = (home, name)
-        if key in self._open:
+        if key in self._open or self._evaluator.is_deep:
             return UNKNOWN
         if key not in self._known:
             self._open.add(key)
@@ -79,8 +79,8 @@ class Names:
         value = self._of_binding(node, module, home)
         data = value.data if isinstance(value, Value) else value
         if is_mutable(data):
-            uses = Uses(module, keyed=isinstance(data, Entries), deep=holds_mutable(data))
-            if _has_other_names(module, node) or not uses.leave_alone(home, name):
+            held = Held(keyed=isinstance(data, Entries), deep=holds_mutable(data))
+            if _has_other_names(module, node) or not Uses(module).leave_alone(home, name, held):
                 return UNKNOWN
         return value
 
@@ -91,9 +91,16 @@ class Names:
         node = nodes[0]
         if name in module.declared_global or module.rebinds_anything:
             return node if isinstance(node, (ast.alias, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) else None
-        if home is module.root and any(_before(node, star) for star in module.stars):
-            return None
-        return node
+        return None if home is module.root and self._may_be_rebound(name, node, module) else node
+
+    def _may_be_rebound(self, name: str, node: ast.AST, module: Module) -> bool:
+        """Whether a later ``from … import *`` brings the name again. What is not known to bring an import's name does not."""
+        for star in module.stars:
+            other = self._evaluator.modules.find(module.path, _dotted(star)) if _before(node, star) else module
+            brought = isinstance(node, ast.Name) if other is None else name in other.root.stores
+            if brought and other is not module:
+                return True
+        return False
 
     def _unbound(self, name: str, module: Module) -> Any:
         for star in module.stars:

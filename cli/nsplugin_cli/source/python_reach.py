@@ -122,3 +122,14 @@ def inner_scopes(scope: Scope) -> Iterator[Scope]:
         inner = pending.pop()
         yield inner
         pending.extend(inner.children)
+
+
+def is_caught(statement: ast.AST, module: Module) -> bool:
+    """Whether a ``try`` of the same function has clauses around the statement: what leaves it is then another exception."""
+    node: ast.AST | None = statement
+    while node is not None and not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+        holder = module.parent(node)
+        if isinstance(holder, (ast.Try, ast.TryStar)) and holder.handlers and node in holder.body:
+            return True
+        node = holder
+    return False

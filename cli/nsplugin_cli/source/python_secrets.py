@@ -9,7 +9,7 @@ from typing import Final
 from nsplugin_cli.facts import SecretRaised
 from nsplugin_cli.source.python_evaluate import Evaluator
 from nsplugin_cli.source.python_module import Module
-from nsplugin_cli.source.python_reach import inner_scopes
+from nsplugin_cli.source.python_reach import inner_scopes, is_caught
 from nsplugin_cli.source.python_scopes import Scope
 from nsplugin_cli.source.python_values import External, Function
 from nsplugin_cli.source.secret_names import looks_secret
@@ -22,22 +22,11 @@ def secrets_raised(evaluator: Evaluator, function: Function) -> Iterator[SecretR
     module = function.module
     for scope in inner_scopes(module.scope(function.node)):
         for statement in scope.raises:
-            if not _is_caught(statement, module):
+            if not is_caught(statement, module):
                 for node in _shown(statement.exc):
                     name = _Secrets(evaluator, module, scope).name(node)
                     if name is not None:
                         yield SecretRaised(name=name, path=module.path, span=module.text.span(node))
-
-
-def _is_caught(statement: ast.AST, module: Module) -> bool:
-    """Whether a ``try`` of the same function has clauses around the statement: what leaves it is then another exception."""
-    node: ast.AST | None = statement
-    while node is not None and not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-        holder = module.parent(node)
-        if isinstance(holder, (ast.Try, ast.TryStar)) and holder.handlers and node in holder.body:
-            return True
-        node = holder
-    return False
 
 
 def _shown(node: ast.expr | None) -> Iterator[ast.expr]:

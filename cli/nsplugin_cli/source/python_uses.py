@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from nsplugin_cli.source.python_module import Module
@@ -26,46 +27,66 @@ _TAKERS: Final = frozenset(("define_plugin", "define_job", "Job", "Cron", "Route
 _QUIET: Final = frozenset(("enqueue", "debug", "info", "warning", "error", "exception"))
 
 
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What a name holds, as far as it matters here: a dict (``keyed``) or not, with parts that could be changed or not."""
+
+    keyed: bool
+    deep: bool
+
+
+_WRAPPED: Final = Held(keyed=False, deep=True)
+"""A container that the value was put into."""
+
+
 class Uses:
-    """The uses of one name. ``keyed``: its value is a dict; ``deep``: the value holds parts that could be changed."""
+    """The uses of a value in one module, under whatever names."""
 
-    def __init__(self, module: Module, *, keyed: bool, deep: bool) -> None:
+    def __init__(self, module: Module) -> None:
         self.module = module
-        self.keyed = keyed
-        self.deep = deep
         self.left = MAX_USES
-        self.seen: set[tuple[Scope, str]] = set()
+        self.seen: set[tuple[Scope, str, Held]] = set()
 
-    def leave_alone(self, scope: Scope, name: str) -> bool:
+    def leave_alone(self, scope: Scope, name: str, held: Held) -> bool:
         """Whether every use of the name, in its scope and those inside it, only reads."""
-        if (scope, name) in self.seen:
+        if (scope, name, held) in self.seen:
             return True
         if len(self.seen) >= MAX_NAMES:
             return False
-        self.seen.add((scope, name))
-        return all(self._only_reads(node, where) for node, where in loads(scope, name))
+        self.seen.add((scope, name, held))
+        return all(self._only_reads(node, where, held) for node, where in loads(scope, name))
 
-    def _only_reads(self, node: ast.AST, scope: Scope) -> bool:
+    def _only_reads(self, node: ast.AST, scope: Scope, held: Held) -> bool:
         """Follow the value outwards through what holds it until it is clear what becomes of it."""
         while True:
             self.left -= 1
             parent = self.module.parent(node)
             if parent is None or self.left < 0:
                 return False
-            step = self._step(node, parent, scope)
+            step = self._step(node, parent, held)
             if step is not None:
                 return step
+            match parent:
+                case ast.Assign(targets=targets):
+                    return all(self._alias(target, scope, held) for target in targets)
+                case ast.AnnAssign(target=target):
+                    return self._alias(target, scope, held)
+                case ast.List() | ast.Tuple() | ast.Set() | ast.Dict() | ast.keyword():
+                    held = _WRAPPED
             node = parent
 
-    def _step(self, node: ast.AST, parent: ast.AST, scope: Scope) -> bool | None:
+    def _alias(self, target: ast.expr, scope: Scope, held: Held) -> bool:
+        return isinstance(target, ast.Name) and self.leave_alone(scope, target.id, held)
+
+    def _step(self, node: ast.AST, parent: ast.AST, held: Held) -> bool | None:
         """True: harmless; false: it may be changed; ``None``: the parent is (or holds) the value, so look further out."""
         match parent:
             case ast.Attribute():
                 return None if self._is_read(parent) else False
             case ast.Subscript():
-                return self._subscript(node, parent)
+                return self._subscript(node, parent, held)
             case ast.Call():
-                return self._call(node, parent)
+                return self._call(node, parent, held)
             case ast.keyword(arg=None) | ast.Starred() | ast.FormattedValue() | ast.Compare() | ast.UnaryOp():
                 return True
             case ast.BinOp() | ast.Expr() | ast.Assert() | ast.If() | ast.While() | ast.match_case() | ast.AugAssign():
@@ -74,34 +95,30 @@ class Uses:
                 pairs = zip(parent.keys, parent.values, strict=True)
                 return None if any(value is node and key is not None for key, value in pairs) else True
             case ast.For(iter=over) | ast.AsyncFor(iter=over) | ast.comprehension(iter=over):
-                return not self.deep or over is not node or (self.keyed and isinstance(node, ast.Name))
+                return not held.deep or over is not node or (held.keyed and isinstance(node, ast.Name))
             case ast.keyword() | ast.List() | ast.Tuple() | ast.Set() | ast.BoolOp() | ast.IfExp():
                 return None
-            case ast.Assign(targets=targets):
-                return all(isinstance(target, ast.Name) and self.leave_alone(scope, target.id) for target in targets)
-            case ast.AnnAssign(target=ast.Name(id=name)):
-                return self.leave_alone(scope, name)
-        return False
+        return None if isinstance(parent, (ast.Assign, ast.AnnAssign)) else False
 
     def _is_read(self, node: ast.Attribute) -> bool:
         called = self.module.parent(node)
         return node.attr in _READERS and isinstance(called, ast.Call) and called.func is node
 
-    def _subscript(self, node: ast.AST, parent: ast.Subscript) -> bool | None:
+    def _subscript(self, node: ast.AST, parent: ast.Subscript, held: Held) -> bool | None:
         if parent.slice is node:
             return True
         if not isinstance(parent.ctx, ast.Load):
             return False
-        return None if self.deep else True
+        return None if held.deep else True
 
-    def _call(self, node: ast.AST, parent: ast.Call) -> bool | None:
+    def _call(self, node: ast.AST, parent: ast.Call, held: Held) -> bool | None:
         if parent.func is node:
             attribute = node.attr if isinstance(node, ast.Attribute) else ""
-            return None if self.deep and attribute in ("get", "values", "items") else True
+            return None if held.deep and attribute in ("get", "values", "items") else True
         name = last_name(parent.func)
         if name in _PURE or name in _TAKERS or name in _QUIET:
             return True
-        return (None if self.deep else True) if name in _SPREADS else False
+        return (None if held.deep else True) if name in _SPREADS else False
 
 
 def last_name(func: ast.expr) -> str:

@@ -97,10 +97,13 @@ def silence(problems: Iterable[Problem], ignores: Collection[Ignore]) -> Silence
 
 
 def _needless(ignores: Iterable[Ignore], used: Collection[tuple[int, str]]) -> Iterator[Ignore]:
-    seen: set[tuple[int, str]] = set()
+    left = set(used)
     for ignore in ignores:
-        places = [(code, span, (ignore.span.line, code)) for code, span in ignore.codes]
-        idle = tuple((code, span) for code, span, place in places if place not in used or place in seen)
-        seen.update(place for *_, place in places)
+        idle: list[tuple[str, Span]] = []
+        for code, span in ignore.codes:
+            if (ignore.span.line, code) in left:
+                left.discard((ignore.span.line, code))
+            else:
+                idle.append((code, span))
         if ignore.fault is not None or idle:
-            yield Ignore(codes=idle, span=ignore.span, fault=ignore.fault)
+            yield Ignore(codes=tuple(idle), span=ignore.span, fault=ignore.fault)

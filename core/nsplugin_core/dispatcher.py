@@ -17,14 +17,14 @@ from nsplugin_core.clock import Clock
 from nsplugin_core.endings import Kind, ending, events, refusal
 from nsplugin_core.events import EngineEvent, Observe, log_event
 from nsplugin_core.store.protocol import Store
-from nsplugin_core.store.records import Ending
+from nsplugin_core.store.records import Ending, Horizon
 
 GRACE_MS: Final = 15_000
 """How long after its time-out an attempt's lease runs on: time to stop it, and to write that down."""
 CLAIM_BATCH: Final = 200
 """The most tasks of one plugin that a single claim takes."""
-ROSTER_MS: Final = 1_000
-"""How old the list of enabled plugins may be."""
+POLL_MS: Final = 1_000
+"""How long to believe that there is no work, with no word of any: wake-ups can get lost."""
 _logger: Final = logging.getLogger("nsplugin.engine")
 _Key = tuple[str, int]
 
@@ -36,6 +36,29 @@ class _Counts:
     claimed: int = 0
     finished: int = 0
     refused: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Outlook:
+    """What a look at the store showed, so as not to look again for nothing.
+
+    Times are UTC ms; ``short`` are the plugins that have due tasks, but had no free slot.
+    """
+
+    since: int = 0
+    next_due: int | None = None
+    short: Sequence[str] = ()
+
+    @classmethod
+    def of(cls, horizon: Horizon, now: int, short: Sequence[str]) -> _Outlook:
+        moments = [*horizon.due.values(), *([] if horizon.lease is None else [horizon.lease])]
+        return cls(since=now, next_due=min((moment for moment in moments if moment > now), default=None), short=short)
+
+    def is_over(self, now: int, pool: HostPool) -> bool:
+        """Whether it is time to look again; also when the clock was set back."""
+        if not self.since <= now < self.since + POLL_MS or (self.next_due is not None and now >= self.next_due):
+            return True
+        return any(pool.free(plugin) > 0 for plugin in self.short)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -71,12 +94,12 @@ class Dispatcher:
         self._deadlines: list[tuple[int, _Key]] = []
         self._arrived: deque[tuple[int, Sequence[Outcome]]] = deque()
         self._unwritten: list[Ending] = []
-        self._roster: tuple[str, ...] = ()
-        self._roster_until = 0
-        self._next_claim: int | None = None
+        self._outlook = _Outlook()
+        self._news = True
         self._claiming = True
         self.counts = _Counts()
         self.wake = _nothing
+        self._unsubscribe = store.subscribe(self.look_again)
 
     @property
     def in_flight(self) -> int:
@@ -92,19 +115,30 @@ class Dispatcher:
         """Write what ended, end what is over its time, claim for free slots; returns how many attempts were touched."""
         self._collect()
         self._expire(now_ms)
-        written = self._write(now_ms)
-        return written + (self._claim(now_ms) if self._claiming else 0)
+        touched = self._write(now_ms)
+        if self._claiming and (self._news or self._outlook.is_over(now_ms, self._pool)):
+            touched += self._lose(now_ms) + self._claim(now_ms)
+        return touched
+
+    def look_again(self) -> None:
+        """There may be tasks, or free slots, that the last look at the store did not show. Callable from any thread."""
+        self._news = True
+        self.wake()
 
     def next_due(self) -> int | None:
         """When there is work again without anybody waking us: a task due, a lease or a time-out over (UTC ms)."""
         moments = [deadline for deadline, key in self._deadlines[:1]]
-        if self._next_claim is not None and self._claiming:
-            moments.append(self._next_claim)
+        if self._claiming and self._outlook.next_due is not None:
+            moments.append(self._outlook.next_due)
         return min(moments, default=None)
 
     def stop_claiming(self) -> None:
         """Take nothing more; what runs goes on, and its end is written."""
         self._claiming = False
+
+    def close(self) -> None:
+        """Hear no more of new tasks."""
+        self._unsubscribe()
 
     def give_back(self, now_ms: int) -> int:
         """Defer everything that still runs, for a stop that can't wait (spec/core.md Q3); returns how many."""
@@ -152,6 +186,7 @@ class Dispatcher:
             return 0
         taken = self._store.tasks.finish(endings, now=now)
         self._unwritten = []
+        self._news |= any(each.state == "queued" for each in endings)
         for each in endings:
             if (each.task_id, each.claim) in taken:
                 self._tell(events(each))
@@ -166,21 +201,31 @@ class Dispatcher:
         error = f"a result ({outcome.kind}) came for attempt {outcome.claim} of it, which is not running here any more"
         self._observe(EngineEvent(at=at, type="refused", plugin="", job="", task=outcome.task_id, error=error))
 
-    def _claim(self, now: int) -> int:
-        wants = {plugin: min(self._pool.free(plugin), self._settings.batch) for plugin in self._plugins(now)}
-        claim = self._store.tasks.claim(
-            wants,
-            now=now,
-            grace_ms=self._settings.grace_ms,
-            claimer=self._settings.claimer,
-            lost=lambda attempt: ending(attempt, "lost", now=now, source=self._source),
-        )
-        self._next_claim = claim.next_due
-        for each in claim.lost:
+    def _lose(self, now: int) -> int:
+        """Attempts of cores that are gone; found while looking for work, so nobody has to look for them apart."""
+        self._news = False
+        self._horizon = self._store.tasks.horizon()
+        if self._horizon.lease is None or self._horizon.lease > now:
+            return 0
+        lost = self._store.tasks.lose(lambda attempt: ending(attempt, "lost", now=now, source=self._source), now=now)
+        for each in lost:
             self._tell(events(each))
-        if claim.attempts:
-            self._start(claim.attempts, now)
-        return len(claim.attempts) + len(claim.lost)
+        self._horizon = self._store.tasks.horizon()
+        return len(lost)
+
+    def _claim(self, now: int) -> int:
+        due = [plugin for plugin, moment in self._horizon.due.items() if moment <= now]
+        free = {plugin: min(self._pool.free(plugin), self._settings.batch) for plugin in due}
+        wants = {plugin: slots for plugin, slots in free.items() if slots > 0}
+        settings = self._settings
+        attempts = (
+            self._store.tasks.claim(wants, now=now, grace_ms=settings.grace_ms, claimer=settings.claimer) if wants else []
+        )
+        self._news |= bool(attempts)
+        self._outlook = _Outlook.of(self._horizon, now, short=[plugin for plugin in due if plugin not in wants])
+        if attempts:
+            self._start(attempts, now)
+        return len(attempts)
 
     def _start(self, attempts: Sequence[Attempt], now: int) -> None:
         self.counts.claimed += len(attempts)
@@ -196,11 +241,6 @@ class Dispatcher:
         except Exception:
             _logger.exception("the hosts took no attempts; they are given back")
             self.deliver([Outcome(task_id=each.task_id, claim=each.claim, kind="deferred") for each in attempts])
-
-    def _plugins(self, now: int) -> tuple[str, ...]:
-        if now >= self._roster_until or now < self._roster_until - ROSTER_MS:
-            self._roster, self._roster_until = tuple(self._store.registry.enabled()), now + ROSTER_MS
-        return self._roster
 
     def _tell(self, told: Iterable[EngineEvent]) -> None:
         for event in told:

@@ -11,13 +11,13 @@ from typing import Protocol
 
 from nsplugin_core.attempts import Attempt
 from nsplugin_core.store.records import (
-    Claim,
     Depth,
     DueSchedule,
     Ending,
     Enqueued,
     Entry,
     Fired,
+    Horizon,
     Installed,
     LockLease,
     NewTask,
@@ -37,10 +37,16 @@ class TaskStore(Protocol):
         """Accept all tasks or none. Raises ``UnknownPlugin``, ``UnknownJob`` or ``TooManyUnfinished``."""
         ...
 
-    def claim(
-        self, wants: Mapping[str, int], *, now: int, grace_ms: int, claimer: str, lost: Callable[[Attempt], Ending]
-    ) -> Claim:
-        """Take due tasks of enabled plugins, at most ``wants[plugin]`` each, after judging leases that ran out by ``lost``.
+    def horizon(self) -> Horizon:
+        """When which plugin has work again."""
+        ...
+
+    def lose(self, judge: Callable[[Attempt], Ending], *, now: int) -> list[Ending]:
+        """End attempts whose lease ran out by ``now`` as ``judge`` says; each is one caller's, however many there are."""
+        ...
+
+    def claim(self, wants: Mapping[str, int], *, now: int, grace_ms: int, claimer: str) -> list[Attempt]:
+        """Take due tasks of enabled plugins, at most ``wants[plugin]`` each, in the order of their time.
 
         A claimed attempt counts at once; its lease ends at ``now`` + its time-out + ``grace_ms``.
         """
@@ -99,10 +105,6 @@ class RegistryStore(Protocol):
 
     def plugins(self) -> list[PluginRecord]:
         """All plugins by id."""
-        ...
-
-    def enabled(self) -> list[str]:
-        """The ids of all enabled plugins."""
         ...
 
     def schedules(self, plugin_id: str | None = None) -> list[Schedule]:

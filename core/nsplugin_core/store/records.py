@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from nsplugin_core.attempts import Attempt, OutcomeKind, Source
+from nsplugin_core.attempts import OutcomeKind, Source
 from nsplugin_core.tasks import State
 
 
@@ -106,15 +106,11 @@ class Ending:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
-    """What a claim brought: attempts to start in order of their time, attempts found lost, and when to claim again.
+class Horizon:
+    """What is next: for each enabled plugin with queued tasks the time of the first, and when the first lease runs out."""
 
-    ``next_due``: the earliest moment at which another task of the wanted plugins is due or a lease runs out.
-    """
-
-    attempts: Sequence[Attempt] = ()
-    lost: Sequence[Ending] = ()
-    next_due: int | None = None
+    due: Mapping[str, int]
+    lease: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,10 +41,6 @@ class SqlRegistry:
         """All plugins by id."""
         return [_plugin(row) for row in self._database.read("plugins")]
 
-    def enabled(self) -> list[str]:
-        """The ids of all enabled plugins."""
-        return [row[0] for row in self._database.read("enabled")]
-
     def schedules(self, plugin_id: str | None = None) -> list[Schedule]:
         """Cron rows in the manifests' order."""
         rows = self._database.read("all_schedules") if plugin_id is None else self._database.read("schedules", plugin=plugin_id)

@@ -12,7 +12,7 @@ from typing import Any, Final
 from nsplugin_core.attempts import Attempt
 from nsplugin_core.store.database import Database, Row, Transaction
 from nsplugin_core.store.errors import StoreUnavailable, TooManyUnfinished, UnknownJob, UnknownPlugin
-from nsplugin_core.store.records import Claim, Depth, Ending, Enqueued, NewTask, PastAttempt, Swept, Task, TaskFilter
+from nsplugin_core.store.records import Depth, Ending, Enqueued, Horizon, NewTask, PastAttempt, Swept, Task, TaskFilter
 from nsplugin_core.tasks import UNFINISHED
 
 _TASK: Final = tuple(field.name for field in fields(Task))
@@ -63,22 +63,24 @@ class SqlTasks:
             return [Enqueued(task_id=task.id, duplicate=False)]
         return self._database.atomically(lambda transaction: place(transaction, [task]))
 
-    def claim(
-        self, wants: Mapping[str, int], *, now: int, grace_ms: int, claimer: str, lost: Callable[[Attempt], Ending]
-    ) -> Claim:
-        """Take due tasks, after judging leases that ran out."""
-        wanted = json.dumps({plugin: slots for plugin, slots in wants.items() if slots > 0})
-        due, lease = self._database.read("horizon", wants=wanted)[0]
-        ended: Sequence[Ending] = ()
-        if lease is not None and lease <= now:
-            ended = self._database.atomically(lambda transaction: _end_lost(transaction, now, lost))
-        if not ended and (due is None or due > now):
-            return Claim(next_due=min((moment for moment in (due, lease) if moment is not None), default=None))
-        rows = self._database.once(
-            "claim", wants=wanted, most=max(wants.values(), default=0), now=now, grace=grace_ms, claimer=claimer
+    def horizon(self) -> Horizon:
+        """When which plugin has work again."""
+        rows = self._database.read("horizon")
+        lease = next((moment for plugin, moment in rows if plugin is None), None)
+        return Horizon(
+            due={plugin: moment for plugin, moment in rows if plugin is not None and moment is not None}, lease=lease
         )
+
+    def lose(self, judge: Callable[[Attempt], Ending], *, now: int) -> list[Ending]:
+        """End attempts whose lease ran out."""
+        return self._database.atomically(lambda transaction: _lose(transaction, judge, now))
+
+    def claim(self, wants: Mapping[str, int], *, now: int, grace_ms: int, claimer: str) -> list[Attempt]:
+        """Take due tasks of enabled plugins."""
+        most = max(wants.values(), default=0)
+        rows = self._database.once("claim", wants=json.dumps(dict(wants)), most=most, now=now, grace=grace_ms, claimer=claimer)
         rows.sort(key=lambda row: (row[_RUN_AT], row[0]))
-        return Claim(attempts=[_attempt(row) for row in rows], lost=ended, next_due=now)
+        return [_attempt(row) for row in rows]
 
     def finish(self, endings: Sequence[Ending], *, now: int) -> set[tuple[str, int]]:
         """Write endings whose claim still stands."""
@@ -192,22 +194,22 @@ def _holders(transaction: Transaction, tasks: Sequence[NewTask]) -> dict[str, st
     return holders
 
 
-def _end_lost(transaction: Transaction, now: int, lost: Callable[[Attempt], Ending]) -> list[Ending]:
-    endings = [lost(_attempt(row)) for row in transaction.run("lost", now=now)]
-    if endings:
-        _end(transaction, endings, alive=ANY_LEASE)
+def _lose(transaction: Transaction, judge: Callable[[Attempt], Ending], now: int) -> list[Ending]:
+    endings = [judge(_attempt(row)) for row in transaction.run("lost", now=now)]
+    _end(transaction, endings, alive=ANY_LEASE)
     return endings
 
 
 def _end(transaction: Transaction, endings: Sequence[Ending], *, alive: int) -> set[tuple[str, int]]:
-    ended: set[tuple[str, int]] = set()
-    for name, group in (
-        ("finish", [ending for ending in endings if ending.state != "queued"]),
-        ("requeue", [ending for ending in endings if ending.state == "queued"]),
-    ):
-        if group:
-            ended.update((row[0], row[1]) for row in transaction.run(name, endings=_endings(group), alive=alive))
-    return ended
+    groups: dict[str, list[Ending]] = {}
+    for ending in endings:
+        name = "requeue" if ending.state == "queued" else "drop" if ending.keep_until is None else "finish"
+        groups.setdefault(name, []).append(ending)
+    return {
+        (task_id, claim)
+        for name, group in groups.items()
+        for task_id, claim in transaction.run(name, endings=_endings(group), alive=alive)
+    }
 
 
 def _retry(transaction: Transaction, ids: str, plugin: str, now: int) -> dict[str, bool]:

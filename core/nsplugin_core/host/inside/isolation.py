@@ -37,6 +37,7 @@ def enter_namespace() -> int | None:
     if pid:
         os.write(write, str(pid).encode())
         _wait_for(pid)
+    os.setsid()
     outside = int(os.read(read, 32))
     os.close(read)
     os.close(write)

@@ -8,9 +8,6 @@ SELECT id, platform, version, manifest, digest, enabled, timezone, installed_at,
 -- name: plugins
 SELECT id, platform, version, manifest, digest, enabled, timezone, installed_at, updated_at FROM plugin ORDER BY id;
 
--- name: enabled
-SELECT id FROM plugin WHERE enabled ORDER BY id;
-
 -- name: jobs
 SELECT name, max_attempts, timeout_ms FROM job WHERE plugin = %(plugin)s ORDER BY name;
 

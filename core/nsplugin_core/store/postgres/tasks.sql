@@ -40,10 +40,10 @@ UPDATE usage SET unfinished = unfinished + %(count)s WHERE plugin = %(plugin)s R
 SELECT name FROM job WHERE plugin = %(plugin)s ORDER BY name;
 
 -- name: horizon
-SELECT (SELECT min(m.run_at) FROM json_each_text(%(wants)s::json) AS w (plugin, slots) JOIN plugin p ON p.id = w.plugin AND p.enabled
-  CROSS JOIN LATERAL (
-    SELECT run_at FROM task t WHERE t.plugin = p.id AND t.state = 'queued' ORDER BY t.run_at, t.id LIMIT 1) m),
-  (SELECT lease_until FROM task WHERE state = 'running' ORDER BY lease_until LIMIT 1);
+SELECT p.id, (SELECT t.run_at FROM task t WHERE t.plugin = p.id AND t.state = 'queued' ORDER BY t.run_at, t.id LIMIT 1)
+FROM plugin p WHERE p.enabled
+UNION ALL
+(SELECT NULL, lease_until FROM task WHERE state = 'running' ORDER BY lease_until LIMIT 1);
 
 -- name: lost
 SELECT t.id, t.claim, t.plugin, p.platform, t.job, t.payload, t.attempt, t.max_attempts, t.timeout_ms, t.source, t.due_at,
@@ -68,6 +68,25 @@ FROM due WHERE t.id = due.id
 RETURNING t.id, t.claim, t.plugin, due.platform, t.job, t.payload, t.attempt, t.max_attempts, t.timeout_ms, t.source, t.due_at,
   t.created_at, t.enqueued_by, t.identity, t.budget, t.run_at;
 
+-- name: drop
+WITH input AS MATERIALIZED (
+  SELECT * FROM json_to_recordset(%(endings)s::json) AS i (
+    id text, claim bigint, number integer, outcome text, error text, error_code text, ended_at bigint, log_until bigint)
+), gone AS (
+  DELETE FROM task t USING input i
+  WHERE t.id = i.id AND t.claim = i.claim AND t.state = 'running' AND t.lease_until > %(alive)s
+  RETURNING t.id, t.claim, t.plugin, t.job, t.claimed_at, i.number, i.outcome, i.error, i.error_code, i.ended_at, i.log_until
+), limited AS MATERIALIZED (
+  SELECT plugin FROM usage WHERE plugin IN (SELECT plugin FROM gone) ORDER BY plugin FOR UPDATE
+), freed AS (
+  UPDATE usage u SET unfinished = u.unfinished - done.tasks
+  FROM (SELECT g.plugin, count(*) AS tasks FROM gone g JOIN limited USING (plugin) GROUP BY g.plugin) done
+  WHERE u.plugin = done.plugin
+)
+INSERT INTO attempt (task_id, claim, plugin, job, number, started_at, ended_at, outcome, error, error_code, keep_until)
+SELECT id, claim, plugin, job, number, claimed_at, ended_at, outcome, error, error_code, log_until FROM gone
+RETURNING task_id, claim;
+
 -- name: finish
 WITH input AS MATERIALIZED (
   SELECT * FROM json_to_recordset(%(endings)s::json) AS i (
@@ -84,7 +103,7 @@ WITH input AS MATERIALIZED (
     enqueued_by, identity, budget, key, schedule_id, fire_at, claim, claimer, claimed_at, lease_until,
     CASE WHEN sets_error THEN error ELSE last_error END, CASE WHEN sets_error THEN error_code ELSE last_error_code END,
     ended_at, keep_until
-  FROM gone WHERE keep_until IS NOT NULL
+  FROM gone
 ), before AS (
   UPDATE attempt a SET keep_until = gone.keep_until
   FROM gone WHERE gone.counted > 1 AND a.task_id = gone.id AND a.keep_until < gone.keep_until

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, Literal, TypeVar
 
@@ -38,18 +37,15 @@ class SqliteDatabase:
 
     def atomically(self, work: Callable[[Transaction], T]) -> T:
         """A write transaction; other writers, of this process and others, wait for it."""
-        with self._writer.writing() as transaction:
-            return work(transaction)
+        return self._writer.write(work)
 
     def once(self, name: str, /, **parameters: Any) -> list[Row]:
         """A single named statement that writes."""
-        with self._writer.writing() as transaction:
-            return transaction.run(name, **parameters)
+        return self._writer.write(lambda transaction: transaction.run(name, **parameters))
 
     def read(self, name: str, /, **parameters: Any) -> list[Row]:
         """A named statement that only reads; writers don't make it wait."""
-        with self._reader.using() as session:
-            return session.run(name, **parameters)
+        return self._reader.read(name, parameters)
 
     def announce(self) -> None:
         """Wake this process at once; watchers in other processes see the file change."""
@@ -76,31 +72,39 @@ class _Session:
     def __init__(self, path: str, named: Mapping[str, tuple[str, ...]], synchronous: str) -> None:
         self._statements = named
         self._lock = threading.RLock()
-        with _translated(path):
-            self._connection = sqlite3.connect(
-                path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=256
-            )
-            self._connection.execute("PRAGMA journal_mode = WAL").fetchall()
-            self._connection.execute(f"PRAGMA synchronous = {synchronous}")
-            self._connection.execute(f"PRAGMA journal_size_limit = {WAL_BYTES}")
         self._path = path
+        try:
+            self._connection = _connected(path, synchronous)
+        except sqlite3.Error as error:
+            raise _translation(path, error) from error
 
-    @contextmanager
-    def using(self) -> Iterator[_Session]:
-        with self._lock, _translated(self._path):
-            yield self
-
-    @contextmanager
-    def writing(self) -> Iterator[_Session]:
-        with self.using():
-            self._connection.execute("BEGIN IMMEDIATE")
+    def write(self, work: Callable[[_Session], T]) -> T:
+        """One transaction, with the write lock from its start: taken later, it could fail at once as out of date."""
+        with self._lock:
             try:
-                yield self
-                self._connection.execute("COMMIT")
-            except BaseException:
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
-                raise
+                return self._transaction(work)
+            except sqlite3.Error as error:
+                raise _translation(self._path, error) from error
+
+    def _transaction(self, work: Callable[[_Session], T]) -> T:
+        execute = self._connection.execute
+        execute("BEGIN IMMEDIATE")
+        try:
+            result = work(self)
+            execute("COMMIT")
+        except BaseException:
+            if self._connection.in_transaction:
+                execute("ROLLBACK")
+            raise
+        return result
+
+    def read(self, name: str, parameters: Mapping[str, Any]) -> list[Row]:
+        """A statement outside any transaction of ours."""
+        with self._lock:
+            try:
+                return self.run(name, **parameters)
+            except sqlite3.Error as error:
+                raise _translation(self._path, error) from error
 
     def run(self, name: str, /, **parameters: Any) -> list[Row]:
         execute = self._connection.execute
@@ -110,17 +114,34 @@ class _Session:
         return [row for part in parts for row in execute(part, parameters).fetchall()]
 
     def migrate(self) -> None:
-        with self.writing():
-            self._connection.execute("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL) STRICT")
-            found = self._connection.execute("SELECT coalesce(max(version), 0) FROM schema_version").fetchone()[0]
-            for number, script in pending(__name__, found):
-                for statement in split_statements(script):
-                    self._connection.execute(statement)
-                self._connection.execute("INSERT INTO schema_version VALUES (?)", (number,))
+        """Bring the schema up to date; a second process waits here and finds it done."""
+        self.write(lambda session: session._migrate())
+
+    def _migrate(self) -> None:
+        self._connection.execute("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL) STRICT")
+        found = self._connection.execute("SELECT coalesce(max(version), 0) FROM schema_version").fetchone()[0]
+        for number, script in pending(__name__, found):
+            for statement in split_statements(script):
+                self._connection.execute(statement)
+            self._connection.execute("INSERT INTO schema_version VALUES (?)", (number,))
 
     def close(self) -> None:
         with self._lock:
             self._connection.close()
+
+
+def _connected(path: str, synchronous: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=256
+    )
+    try:
+        connection.execute("PRAGMA journal_mode = WAL").fetchall()
+        connection.execute(f"PRAGMA synchronous = {synchronous}")
+        connection.execute(f"PRAGMA journal_size_limit = {WAL_BYTES}")
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
 
 
 def _check_library() -> None:
@@ -131,20 +152,10 @@ def _check_library() -> None:
         )
 
 
-@contextmanager
-def _translated(path: str) -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.ProgrammingError as error:
-        if "closed database" not in str(error):
-            raise
-        raise StoreUnavailable(f"the database {path} was closed") from error
-    except sqlite3.DatabaseError as error:
-        raise _translation(path, error) from error
-
-
-def _translation(path: str, error: sqlite3.DatabaseError) -> Exception:
-    """A fault of ours (SQLITE_ERROR, a broken constraint) stays what it is."""
+def _translation(path: str, error: sqlite3.Error) -> Exception:
+    """What callers can act on; a fault of ours (SQLITE_ERROR, a broken constraint) stays what it is."""
+    if isinstance(error, sqlite3.ProgrammingError):
+        return StoreUnavailable(f"the database {path} was closed") if "closed database" in str(error) else error
     if error.sqlite_errorname in ("SQLITE_NOTADB", "SQLITE_CORRUPT"):
         return StoreError(f"{path} is not a usable SQLite database: {error}")
     if not isinstance(error, sqlite3.OperationalError) or error.sqlite_errorname == "SQLITE_ERROR":

@@ -1,15 +1,11 @@
 -- name: lock_change
 -- The write lock of the transaction is enough.
-SELECT 1;
 
 -- name: plugin
 SELECT id, platform, version, manifest, digest, enabled, timezone, installed_at, updated_at FROM plugin WHERE id = :plugin;
 
 -- name: plugins
 SELECT id, platform, version, manifest, digest, enabled, timezone, installed_at, updated_at FROM plugin ORDER BY id;
-
--- name: enabled
-SELECT id FROM plugin WHERE enabled ORDER BY id;
 
 -- name: jobs
 SELECT name, max_attempts, timeout_ms FROM job WHERE plugin = :plugin ORDER BY name;
@@ -64,7 +60,7 @@ FROM json_each(:jobs) i
 WHERE task.plugin = :plugin AND task.state = 'queued' AND task.job = i.value ->> 'name';
 
 -- name: lock_removal
-SELECT id FROM plugin WHERE id = :plugin;
+-- The write lock of the transaction is enough.
 
 -- name: uninstall
 DELETE FROM schedule WHERE plugin = :plugin;

@@ -32,10 +32,10 @@ UPDATE usage SET unfinished = unfinished + :count WHERE plugin = :plugin RETURNI
 SELECT name FROM job WHERE plugin = :plugin ORDER BY name;
 
 -- name: horizon
-SELECT (SELECT min(m) FROM (
-    SELECT (SELECT run_at FROM task t WHERE t.plugin = p.id AND t.state = 'queued' ORDER BY t.run_at, t.id LIMIT 1) AS m
-    FROM json_each(:wants) w JOIN plugin p ON p.id = w.key AND p.enabled)),
-  (SELECT lease_until FROM task WHERE state = 'running' ORDER BY lease_until LIMIT 1);
+SELECT p.id, (SELECT t.run_at FROM task t WHERE t.plugin = p.id AND t.state = 'queued' ORDER BY t.run_at, t.id LIMIT 1)
+FROM plugin p WHERE p.enabled
+UNION ALL
+SELECT * FROM (SELECT NULL, lease_until FROM task WHERE state = 'running' ORDER BY lease_until LIMIT 1);
 
 -- name: lost
 SELECT t.id, t.claim, t.plugin, p.platform, t.job, t.payload, t.attempt, t.max_attempts, t.timeout_ms, t.source, t.due_at,
@@ -57,10 +57,29 @@ WHERE rowid IN (
 RETURNING id, claim, plugin, (SELECT platform FROM plugin p WHERE p.id = task.plugin), job, payload, attempt, max_attempts, timeout_ms,
   source, due_at, created_at, enqueued_by, identity, budget, run_at;
 
+-- name: drop
+INSERT INTO attempt (task_id, claim, plugin, job, number, started_at, ended_at, outcome, error, error_code, keep_until)
+SELECT t.id, t.claim, t.plugin, t.job, i.value ->> 'number', t.claimed_at, i.value ->> 'ended_at', i.value ->> 'outcome',
+  i.value ->> 'error', i.value ->> 'error_code', i.value ->> 'log_until'
+FROM json_each(:endings) i JOIN task t ON t.id = i.value ->> 'id'
+WHERE t.claim = i.value ->> 'claim' AND t.state = 'running' AND t.lease_until > :alive
+RETURNING task_id, claim;
+
+UPDATE usage SET unfinished = unfinished - done.tasks
+FROM (
+  SELECT t.plugin AS plugin, count(*) AS tasks FROM json_each(:endings) i JOIN task t ON t.id = i.value ->> 'id'
+  WHERE t.claim = i.value ->> 'claim' AND t.state = 'running' AND t.lease_until > :alive
+  GROUP BY t.plugin) done
+WHERE usage.plugin = done.plugin;
+
+DELETE FROM task WHERE rowid IN (
+  SELECT t.rowid FROM json_each(:endings) i JOIN task t ON t.id = i.value ->> 'id'
+  WHERE t.claim = i.value ->> 'claim' AND t.state = 'running' AND t.lease_until > :alive);
+
 -- name: finish
 INSERT INTO attempt (task_id, claim, plugin, job, number, started_at, ended_at, outcome, error, error_code, keep_until)
 SELECT t.id, t.claim, t.plugin, t.job, i.value ->> 'number', t.claimed_at, i.value ->> 'ended_at', i.value ->> 'outcome',
-  i.value ->> 'error', i.value ->> 'error_code', max(i.value ->> 'log_until', coalesce(i.value ->> 'keep_until', 0))
+  i.value ->> 'error', i.value ->> 'error_code', max(i.value ->> 'log_until', i.value ->> 'keep_until')
 FROM json_each(:endings) i JOIN task t ON t.id = i.value ->> 'id'
 WHERE t.claim = i.value ->> 'claim' AND t.state = 'running' AND t.lease_until > :alive
 RETURNING task_id, claim;
@@ -72,12 +91,11 @@ SELECT t.id, t.plugin, t.job, i.value ->> 'state', t.payload, t.payload_bytes, i
   CASE WHEN i.value ->> 'sets_error' THEN i.value ->> 'error_code' ELSE t.last_error_code END,
   i.value ->> 'ended_at', i.value ->> 'keep_until'
 FROM json_each(:endings) i JOIN task t ON t.id = i.value ->> 'id'
-WHERE t.claim = i.value ->> 'claim' AND t.state = 'running' AND t.lease_until > :alive AND i.value ->> 'keep_until' IS NOT NULL;
+WHERE t.claim = i.value ->> 'claim' AND t.state = 'running' AND t.lease_until > :alive;
 
 UPDATE attempt SET keep_until = max(attempt.keep_until, i.value ->> 'keep_until')
 FROM json_each(:endings) i JOIN task t ON t.id = i.value ->> 'id'
-WHERE attempt.task_id = t.id AND t.claim = i.value ->> 'claim' AND t.state = 'running' AND t.lease_until > :alive
-  AND i.value ->> 'keep_until' IS NOT NULL AND i.value ->> 'attempt' > 1;
+WHERE attempt.task_id = t.id AND t.claim = i.value ->> 'claim' AND t.state = 'running' AND t.lease_until > :alive AND i.value ->> 'attempt' > 1;
 
 UPDATE usage SET unfinished = unfinished - done.tasks
 FROM (
@@ -141,7 +159,7 @@ SELECT task_id, claim, plugin, job, number, started_at, ended_at, outcome, error
 FROM attempt WHERE plugin = :plugin ORDER BY ended_at DESC, task_id DESC, claim DESC LIMIT :limit;
 
 -- name: lock_plugin
-SELECT id FROM plugin WHERE id = :plugin;
+-- The write lock of the transaction is enough.
 
 -- name: lock_dead
 SELECT id FROM finished WHERE plugin = :plugin AND state = 'dead' AND id IN (SELECT value FROM json_each(:ids)) ORDER BY key, id;

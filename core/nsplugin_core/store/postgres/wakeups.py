@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import selectors
+import socket
 import threading
 from collections.abc import Callable
 from typing import Any, Final
@@ -10,7 +12,6 @@ import psycopg
 from psycopg import sql
 
 EVERY_SECONDS: Final = 0.005
-LISTEN_SECONDS: Final = 0.5
 AGAIN_SECONDS: Final = 1.0
 
 
@@ -28,6 +29,7 @@ class Wakeups:
         self._news, self._stop = threading.Event(), threading.Event()
         self._lock = threading.Lock()
         self._threads: dict[str, threading.Thread] = {}
+        self._bell, self._ring = socket.socketpair()
 
     def announce(self) -> None:
         """Have the others woken soon. Returns at once."""
@@ -43,8 +45,10 @@ class Wakeups:
         self._stop.set()
         telling = self._news.is_set()
         self._news.set()
+        self._ring.close()
         for thread in self._threads.values():
             thread.join()
+        self._bell.close()
         if telling:
             _quietly(self._tell_once)
 
@@ -80,13 +84,15 @@ class Wakeups:
         connection.execute("SELECT pg_notify(%s, %s)", (self._channel, self._sender))
 
     def _listen(self) -> None:
-        with self._connect() as connection:
+        with self._connect() as connection, selectors.DefaultSelector() as ready:
             connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(self._channel)))
             self._wake()
+            ready.register(connection, selectors.EVENT_READ)
+            ready.register(self._bell, selectors.EVENT_READ)
             while not self._stop.is_set():
-                for notification in connection.notifies(timeout=LISTEN_SECONDS, stop_after=1):
-                    if notification.payload != self._sender:
-                        self._wake()
+                ready.select()
+                if any(heard.payload != self._sender for heard in list(connection.notifies(timeout=0))):
+                    self._wake()
 
 
 def _quietly(work: Callable[[], None]) -> bool:

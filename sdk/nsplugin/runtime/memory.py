@@ -122,9 +122,10 @@ class MemoryValues:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Queued:
-    """An accepted order: ``payload`` as JSON text, ``due_at`` in UTC ms."""
+    """An accepted order, and when it was accepted (UTC ms)."""
 
     task_id: str
+    accepted_at: int
     plugin: str
     order: Order
     user: str | None
@@ -135,8 +136,8 @@ class Queued:
 class MemoryQueue:
     """:class:`~nsplugin.runtime.providers.Queue` that only notes what was enqueued; a key stays taken while it is noted."""
 
+    now: Callable[[], int]
     accepted: list[Queued] = field(default_factory=list)
-    new_id: Callable[[int], str] = "task-{}".format
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def enqueue(self, order: Order, facts: Facts, by: str | None) -> Accepted:
@@ -145,9 +146,17 @@ class MemoryQueue:
             same = [each for each in self.accepted if order.key is not None and _name(each.order) == _name(order)]
             if same:
                 return Accepted(task_id=same[0].task_id, duplicate=True)
-            task_id = self.new_id(len(self.accepted) + 1)
-            queued = Queued(task_id=task_id, plugin=facts.plugin, order=order, user=facts.user, by=by)
-            self.accepted.append(queued)
+            task_id = f"task-{len(self.accepted) + 1}"
+            self.accepted.append(
+                Queued(
+                    task_id=task_id,
+                    accepted_at=self.now(),
+                    plugin=facts.plugin,
+                    order=order,
+                    user=facts.user,
+                    by=by,
+                )
+            )
             return Accepted(task_id=task_id, duplicate=False)
 
 

@@ -1,0 +1,484 @@
+"""``nsplugin.testing``: an author's jobs under a fake platform with the real rules (the core's capabilities and policies)."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import subprocess
+import sys
+from datetime import UTC, datetime
+from random import Random
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from nsplugin import Context, DefinitionError, Job, Request, Response, Route, define_plugin
+from nsplugin.cogover import JobContext, RetryableError, StateConflictError, ValidationError, define_job
+from nsplugin.runtime.faults import CallError
+from nsplugin.testing import Bench, local_providers, retry_waits, run_job
+
+
+class Expire(BaseModel):
+    key: str
+    seconds: int = 0
+
+
+async def expire(payload: Expire, attempt: int, ctx: Context) -> None:
+    await ctx.sleep(payload.seconds)
+    await ctx.kv.delete(payload.key)
+    ctx.log.info("expired", attempt=attempt)
+
+
+def tidy(payload: Any, ctx: Context) -> None:
+    for key in ctx.kv.list("old-").result():
+        ctx.jobs.enqueue("expire", {"key": key}, delay_sec=60, dedupe_key=key)
+
+
+async def post_expire(request: Request, ctx: Context) -> Response:
+    body = await request.json()
+    await ctx.jobs.enqueue("expire", body, delay_sec=60, dedupe_key=body["key"])
+    return Response.json({"queued": True, "by": ctx.plugin_id}, status=202)
+
+
+PLUGIN = define_plugin(
+    id="cache-expiry",
+    capabilities=["storage.kv"],
+    jobs={"expire": Job(expire, payload=Expire, timeout_ms=5_000), "tidy": Job(tidy, max_attempts=2)},
+    routes={"POST /expire": Route(post_expire, auth="user")},
+)
+
+
+def one(handler: Any, **options: Any) -> Any:
+    """A NextSkin plugin with one job and nothing declared but it."""
+    return define_plugin(id="one", jobs={"job": Job(handler, **options)})
+
+
+def test_x2_a_normal_return_is_success() -> None:
+    result = run_job(PLUGIN, "expire", {"key": "a"}, kv={"a": 1, "b": [2]})
+    assert (result.succeeded, result.kv, result.waits_ms) == (True, {"b": [2]}, ())
+    assert [(line.level, line.message, line.fields) for line in result.logs] == [("info", "expired", {"attempt": 1})]
+
+
+def test_x3_x4_waits_are_the_platforms_and_the_last_failure_is_dead() -> None:
+    result = run_job(PLUGIN, "expire", {"key": "a"}, fail=99)
+    assert (result.state, result.waits_ms) == ("dead", (10_000, 20_000, 40_000, 80_000))
+    assert [attempt.number for attempt in result.attempts] == [1, 2, 3, 4, 5]
+    assert retry_waits(PLUGIN, "expire")[0] == (8_000, 12_000)
+    drawn = run_job(PLUGIN, "expire", {"key": "a"}, fail=99, random=Random(7)).waits_ms
+    assert drawn == run_job(PLUGIN, "expire", {"key": "a"}, fail=99, random=Random(7)).waits_ms != result.waits_ms
+
+
+def test_an_attempt_that_was_told_to_fail_is_followed_by_the_real_ones() -> None:
+    result = run_job(PLUGIN, "expire", {"key": "a"}, fail={1: "timeout", 2: ValueError("no")})
+    assert [attempt.ending for attempt in result.attempts] == ["timeout", "failure", "success"]
+    assert [attempt.message for attempt in result.attempts] == ["timed out after 5000 ms", "no", None]
+    assert [attempt.started_at - result.attempts[0].started_at for attempt in result.attempts] == [0, 10_000, 30_000]
+
+
+def test_fewer_attempts_leave_the_job_queued() -> None:
+    assert run_job(PLUGIN, "expire", {"key": "a"}, fail=1, attempts=1).state == "queued"
+    with pytest.raises(ValueError, match="attempts is 0; it must be at least 1"):
+        run_job(PLUGIN, "expire", {"key": "a"}, attempts=0)
+
+
+def test_sleep_is_virtual_and_the_time_out_ends_it() -> None:
+    bench = Bench(target=PLUGIN, now=datetime(2026, 3, 1, tzinfo=UTC))
+    assert bench.run("expire", {"key": "a", "seconds": 4}).attempts[0].ended_at == 1_772_323_204_000
+    late = bench.run("expire", {"key": "a", "seconds": 3_600}, attempts=1)
+    assert [(each.ending, each.message, each.ended_at - each.started_at) for each in late.attempts] == [
+        ("timeout", "timed out after 5000 ms", 5_000)
+    ]
+
+
+def test_sleepers_side_by_side_wake_in_the_order_of_time() -> None:
+    woken: list[float] = []
+
+    async def sleeper(ctx: Context) -> None:
+        async def one_sleep(seconds: float) -> None:
+            await ctx.sleep(seconds)
+            woken.append(seconds)
+
+        await asyncio.gather(one_sleep(3), one_sleep(1), one_sleep(2))
+
+    result = run_job(one(sleeper))
+    assert (woken, result.attempts[0].ended_at - result.attempts[0].started_at) == ([1, 2, 3], 3_000)
+
+
+def test_a_handler_that_swallows_its_time_out_has_timed_out_all_the_same() -> None:
+    async def stubborn(ctx: Context) -> None:
+        try:
+            await ctx.sleep(100)
+        except TimeoutError:
+            assert ctx.signal.aborted
+
+    assert run_job(one(stubborn, timeout_ms=50), attempts=1).attempts[0].ending == "timeout"
+
+
+def test_real_waiting_is_cut_and_explained() -> None:
+    async def waits() -> None:
+        await asyncio.sleep(60)
+
+    result = run_job(one(waits, timeout_ms=10), attempts=1)
+    assert result.attempts[0].ending == "timeout"
+    assert "still waited after 1 s of real time: in tests only ctx.sleep is virtual" in str(result.attempts[0].message)
+
+
+def test_what_a_sync_handler_enqueued_without_awaiting_is_there() -> None:
+    result = run_job(PLUGIN, "tidy", kv={"old-1": 1, "old-2": 2, "new": 3})
+    assert [(each.job, each.payload, each.delay_ms, each.key) for each in result.enqueued] == [
+        ("expire", {"key": "old-1"}, 60_000, "old-1"),
+        ("expire", {"key": "old-2"}, 60_000, "old-2"),
+    ]
+
+
+def test_a_call_that_nobody_awaited_fails_the_attempt_when_it_fails() -> None:
+    async def careless(ctx: Context) -> None:
+        ctx.kv.get("")
+
+    plugin = define_plugin(id="one", capabilities=["storage.kv"], jobs={"job": Job(careless)})
+    error = run_job(plugin, attempts=1).error
+    assert isinstance(error, CallError)
+    assert str(error) == "kv.get: key has 0 characters; 1 to 512 are allowed"
+
+
+def test_routes_are_called_with_a_request() -> None:
+    bench = Bench(target=PLUGIN)
+    response = bench.request("POST /expire", json={"key": "a"})
+    assert (response.status, response.body) == (202, b'{"queued":true,"by":"cache-expiry"}')
+    assert [(each.job, each.key) for each in bench.enqueued] == [("expire", "a")]
+    bench.request("POST /expire", json={"key": "a"})
+    assert len(bench.enqueued) == 1
+    with pytest.raises(ValueError, match="the request's body is no JSON"):
+        bench.request("POST /expire", body=b"{")
+    with pytest.raises(KeyError, match="no route 'GET /x'; there are POST /expire"):
+        bench.request("GET /x")
+
+
+def test_a_payload_that_does_not_fit_the_model_fails_the_attempt_by_its_fields() -> None:
+    error = run_job(PLUGIN, "expire", {"kye": "a"}, attempts=1).error
+    assert "key: Field required" in str(error)
+
+
+def test_h3_an_undeclared_capability_raises_and_says_where_to_declare_it() -> None:
+    async def uses_kv(ctx: Context) -> None:
+        await ctx.kv.get("a")
+
+    error = run_job(one(uses_kv), attempts=1).error
+    assert isinstance(error, CallError)
+    assert error.code == "CAPABILITY_UNDECLARED"
+    assert str(error) == (
+        'ctx.kv needs the capability "storage.kv": add it to the plugin, define_plugin(…, capabilities=["storage.kv"])'
+    )
+
+
+def test_the_context_names_what_it_has() -> None:
+    async def asks(ctx: Any) -> None:
+        ctx.data  # noqa: B018
+
+    error = run_job(one(asks), attempts=1).error
+    assert str(error) == "the context has no 'data'; it has jobs, kv, log, signal, plugin_id, sleep"
+
+
+@pytest.mark.parametrize(
+    ("name", "payload", "options", "message"),
+    [
+        ("expier", {}, {}, "ctx.jobs.enqueue: no job 'expier' is declared; did you mean 'expire'?"),
+        ("x", {}, {}, "ctx.jobs.enqueue: no job 'x' is declared; declared: expire, tidy"),
+        ("expire", {}, {"delay_sec": 2_592_001}, "delaySec is 2592001; it must be a whole number of seconds from 0 to 2592000"),
+        ("expire", {}, {"delay_sec": True}, "delaySec is True; it must be a whole number of seconds"),
+        ("expire", {}, {"dedupe_key": " a"}, "dedupeKey ' a' begins or ends with white space"),
+        ("expire", {}, {"dedupe_key": "\ufeffa"}, "begins or ends with white space"),
+        ("expire", {}, {"dedupe_key": ""}, "dedupeKey '' has 0 characters; 1 to 255 are allowed"),
+        ("expire", {}, {"dedupe_key": "😀" * 256}, "has 256 characters; 1 to 255 are allowed"),
+        ("expire", {}, {"dedupe_key": "a\0b"}, "contains a NUL character"),
+        ("expire", {}, {"dedupe_key": "\ud800"}, "contains half of a surrogate pair"),
+        ("expire", {}, {"dedupe_kee": "a"}, "ctx.jobs.enqueue has no argument 'dedupe_kee'; it has delay_sec, dedupe_key"),
+        ("expire", {"a": {1, 2}}, {}, "ctx.jobs.enqueue: the payload at /a:"),
+        ("expire", "x" * 65_535, {}, "the payload has 65,537 bytes as JSON, 65,536 are allowed"),
+    ],
+)
+def test_e1_to_e4_are_checked_before_the_call(name: str, payload: Any, options: dict[str, Any], message: str) -> None:
+    caught: list[Exception] = []
+
+    async def enqueues(ctx: Any) -> None:
+        try:
+            ctx.jobs.enqueue(name, payload, **options)
+        except CallError as error:
+            caught.append(error)
+
+    plugin = define_plugin(id="p", jobs={"expire": Job(enqueues), "tidy": Job(tidy)})
+    assert run_job(plugin, "expire").enqueued == ()
+    assert message in str(caught[0])
+
+
+def test_e2_e4_at_the_limits_everything_is_accepted() -> None:
+    async def enqueues(ctx: Context) -> None:
+        await ctx.jobs.enqueue("job", "x" * 65_534, {"delaySec": 2_592_000, "dedupeKey": "😀" * 255})
+
+    (queued,) = run_job(one(enqueues)).enqueued
+    assert (len(queued.payload), queued.delay_ms, len(queued.key or "")) == (65_534, 2_592_000_000, 255)
+
+
+# Cogover
+
+
+@define_job(key="recalc", max_attempts=3)
+async def recalc(context: JobContext) -> None:
+    orders = context.data.object("order")
+    page = await orders.records.list(where=orders.fields.status.eq("new"), fields=["subtotal"], limit=1)
+    for order in page.items:
+        await orders.records.update(order.id, {"total": order.fields["subtotal"] * 2, "status": "done"})
+    if page.next_cursor:
+        done = await context.jobs.enqueue("recalc", {"cursor": page.next_cursor}, idempotency_key="next")
+        context.log.info("again", run=done.run_id, duplicate=done.duplicate)
+
+
+ORDERS = {"order": [{"id": "1", "subtotal": 4, "status": "new"}, {"id": "2", "subtotal": 5, "status": "new"}]}
+
+
+def cogover(handler: Any, **options: Any) -> Any:
+    """A project with one job."""
+    return [define_job({"key": "job", **options}, handler)]
+
+
+def test_h1_a_job_works_on_records_and_goes_on_in_another_run() -> None:
+    standins = local_providers(objects=ORDERS)
+    result = run_job([recalc], payload=None, providers=standins)
+    assert result.succeeded
+    assert [each.payload for each in result.enqueued] == [{"cursor": "1"}]
+    data: Any = standins.data
+    assert data.all("order")[0] == {"id": "1", "subtotal": 4, "status": "done", "total": 8}
+
+
+def test_e5_a_second_enqueue_with_the_key_returns_the_first_run() -> None:
+    seen: list[Any] = []
+
+    async def twice(jobs: Any) -> None:
+        seen.extend([await jobs.enqueue("job", None, idempotency_key="a"), await jobs.enqueue("job", idempotency_key="a")])
+
+    run_job(cogover(twice))
+    assert [(each.run_id, each.duplicate) for each in seen] == [("task-1", False), ("task-1", True)]
+
+
+def test_x4_only_retryable_errors_and_time_outs_are_retried() -> None:
+    async def fails(payload: Any) -> None:
+        raise RetryableError("smtp is down") if payload else ValueError("no")
+
+    assert [each.ending for each in run_job(cogover(fails)).attempts] == ["failure"]
+    again = run_job(cogover(fails), payload=1)
+    assert (again.state, len(again.attempts), again.attempts[0].message) == ("dead", 5, "smtp is down")
+    assert again.waits_ms == (7_000, 14_000, 28_000, 56_000)
+    assert run_job(cogover(fails), fail={1: "timeout"}).attempts[0].wait_ms == 7_000
+
+
+def test_h2_h3_job_info_and_payload() -> None:
+    seen: list[Any] = []
+
+    def notes(job: Any, payload: Any, invocation: Any) -> None:
+        seen.append((job.key, job.attempt, job.max_attempts, job.source, job.enqueued_at is None, payload, invocation.identity))
+
+    run_job(cogover(notes, maxAttempts=2), fail={1: "timeout"}, payload=[1])
+    run_job(cogover(notes), source="schedule")
+    assert seen == [("job", 2, 2, "enqueue", False, [1], "user"), ("job", 1, 5, "schedule", True, None, "system")]
+
+
+def reads(mode: str) -> Any:
+    async def handler(data: Any) -> None:
+        view = {"object": data, "user": data.as_user(), "system": data.as_system()}[mode]
+        await view.object("order").records.get("1")
+
+    return handler
+
+
+@pytest.mark.parametrize(
+    ("mode", "user", "allowed", "granted"),
+    [
+        ("object", "ann", False, True),
+        ("object", None, False, False),
+        ("object", None, True, True),
+        ("user", "ann", False, True),
+        ("user", None, True, False),
+        ("system", "ann", False, False),
+        ("system", "ann", True, True),
+    ],
+)
+def test_x1_identity_decides_what_data_may(mode: str, user: str | None, allowed: bool, granted: bool) -> None:
+    result = run_job(cogover(reads(mode)), user=user, allow_internal_system=allowed, providers=local_providers(objects=ORDERS))
+    assert result.succeeded is granted
+    if not granted:
+        error: Any = result.error
+        assert (type(error).__name__, error.details["reason"]) == ("PermissionDeniedError", "IDENTITY_NOT_GRANTED")
+
+
+def test_x9_grouping_needs_the_systems_rights() -> None:
+    rows: list[Any] = []
+
+    async def groups(data: Any, payload: Any) -> None:
+        view = data.as_system() if payload else data
+        records = view.object("order").records
+        rows.extend(await records.aggregate(measures={"n": "count", "sum": "sum:subtotal"}, group_by=["status"]))
+
+    surroundings: Any = {"providers": local_providers(objects=ORDERS), "allow_internal_system": True}
+    refused: Any = run_job(cogover(groups), **surroundings).error
+    assert refused.details == {"reason": "GROUPING_NOT_GRANTED"}
+    assert run_job(cogover(groups), payload=1, **surroundings).succeeded
+    assert rows == [{"status": "new", "n": 2, "sum": 9}]
+
+
+def test_e8_fifty_enqueues_a_run() -> None:
+    async def many(jobs: Any) -> None:
+        for _ in range(51):
+            await jobs.enqueue("job")
+
+    result = run_job(cogover(many))
+    error: Any = result.error
+    assert (len(result.enqueued), type(error).__name__, error.details) == (50, "RateLimitError", {"limit": 50})
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [("before-trigger", "TRIGGER_READ_ONLY"), ("local-session", "DEVELOPMENT_SESSION_READ_ONLY"), ("after-trigger", None)],
+)
+def test_e7_where_enqueueing_is_allowed(kind: Any, reason: str | None) -> None:
+    async def enqueues(jobs: Any) -> None:
+        await jobs.enqueue("job")
+
+    error: Any = Bench(target=cogover(enqueues)).run(kind=kind).error
+    assert (None if error is None else error.details["reason"]) == reason
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"delay_ms": 2_592_000_001}, "jobs.enqueue: delayMs is 2592000001; it must be a whole number of milliseconds"),
+        (
+            {"run_at": 2_000_000_000_000},
+            "runAt is 2000000000000; it must be a whole number, Unix milliseconds, at most 30 days",
+        ),
+        ({"delay_ms": 1, "run_at": 1}, "delayMs and runAt exclude each other"),
+        ({"idempotency_key": "-a"}, "idempotencyKey '-a' is not allowed: it must begin with a letter or digit"),
+        ({"idempotency_key": "a" * 129}, "128 characters at most"),
+    ],
+)
+def test_e4_e5_options_out_of_bounds_raise_validation_errors(options: dict[str, Any], message: str) -> None:
+    async def enqueues(jobs: Any) -> None:
+        with pytest.raises(ValidationError, match=message):
+            jobs.enqueue("job", None, **options)
+
+    assert run_job(cogover(enqueues)).succeeded
+
+
+def test_state_has_versions_lifetimes_and_conditional_writes() -> None:
+    async def uses(state: Any, jobs: Any) -> None:
+        first = await state.set("a", {"n": 1}, ttl_ms=1_000)
+        assert (await state.get("a")).value == {"n": 1}
+        assert await state.get("a", namespace="other") is None
+        second = await state.set("a", 2, if_version=first.version)
+        try:
+            await state.set("a", 3, if_version=first.version)
+        except StateConflictError as error:
+            assert error.details == {"key": "a", "version": second.version}
+        assert (await state.set("new", 1, if_version=0)).version > second.version
+        assert (await state.list()).items == ["a", "new"]
+        assert (await state.update("a", lambda value: value + 1)).value == 3
+        assert await state.delete("a") is True
+        assert await state.delete("a") is False
+
+    result = run_job(cogover(uses))
+    assert result.succeeded, result.error
+
+
+def test_locks_are_leases_with_growing_tokens() -> None:
+    async def uses(locks: Any) -> None:
+        async with await locks.acquire("totals", lease_ms=1_000) as lock:
+            try:
+                await locks.acquire("totals", lease_ms=1_000)
+            except Exception as error:
+                assert type(error).__name__ == "LockUnavailableError"
+            await lock.renew(2_000)
+            later = await locks.acquire("totals", lease_ms=1_000, wait_ms=10_000)
+            assert later.token > lock.token
+            await later.release()
+            await later.release()
+
+    result = run_job(cogover(uses))
+    assert type(result.error).__name__ == "LockLostError"
+
+
+def test_secrets_crypto_limits_org_and_messages() -> None:
+    seen: dict[str, Any] = {}
+
+    async def uses(secrets: Any, crypto: Any, limits: Any, org: Any, email: Any, notifications: Any) -> None:
+        key = await secrets.get("KEY")
+        seen["hmac"] = crypto.hmac("sha256", key, "data")
+        seen["limits"] = await limits.get()
+        seen["user"] = await org.user("dev")
+        await email.send(to="a@example.org", subject="Hi", text="there")
+        await notifications.send(to=["dev"], title="Done")
+        await secrets.get("OTHER")
+
+    standins = local_providers()
+    result = run_job(cogover(uses), secrets={"KEY": "k"}, providers=standins)
+    assert str(result.error) == "NOT_FOUND: secrets.get: there is no secret 'OTHER'"
+    assert seen["hmac"] == hmac.new(b"k", b"data", "sha256").hexdigest()
+    assert (seen["limits"]["enqueues"].left, seen["limits"]["automationSteps"].limit) == (50, 10)
+    assert seen["user"]["name"] == "Local developer"
+    outbox: Any = standins.email
+    assert outbox.sent == [{"to": ["a@example.org"], "subject": "Hi", "text": "there", "html": None}]
+
+
+def test_x8_the_end_of_a_process_is_a_run_of_the_job_that_waits_for_it() -> None:
+    async def starts(processes: Any, agents: Any) -> None:
+        assert await processes.start("approve", {"order": 1}, on_complete="job") == "process-1"
+        assert await agents.start("summary", on_result="job") == "agent-1"
+
+    def broken(value: Any) -> Any:
+        raise ValueError("no model")
+
+    bench = Bench(
+        target=cogover(starts), providers=local_providers(processes={"approve": {"ok": True}}, agents={"summary": broken})
+    )
+    result = bench.run()
+    assert [each.payload for each in result.enqueued] == [
+        {"instanceId": "process-1", "process": "approve", "status": "completed", "output": {"ok": True}},
+        {"runId": "agent-1", "agent": "summary", "status": "failed", "output": "no model"},
+    ]
+    assert [(each.by, each.user) for each in bench.queue.accepted] == [
+        ("process:process-1", "test-user"),
+        ("agent:agent-1", "test-user"),
+    ]
+
+
+def test_a_provider_that_is_not_plugged_in_is_named() -> None:
+    from nsplugin.runtime.providers import Providers
+
+    async def sends(email: Any) -> None:
+        await email.send(to="a@example.org", subject="Hi", text="there")
+
+    assert str(run_job(cogover(sends), providers=Providers()).error) == (
+        "PROVIDER_MISSING: no provider for email is plugged in: give the core Providers(email=…), or local ones (docs/providers.md)"
+    )
+
+
+def test_it_runs_inside_an_asynchronous_test_too() -> None:
+    async def test() -> bool:
+        return run_job(PLUGIN, "expire", {"key": "a"}).succeeded
+
+    assert asyncio.run(test())
+
+
+def test_a_faulty_definition_is_told() -> None:
+    with pytest.raises(DefinitionError):
+        run_job([define_job({"key": "a"}, recalc), define_job({"key": "A"}, recalc)], "a")
+    with pytest.raises(KeyError, match="no job 'nope'; there are expire, tidy"):
+        run_job(PLUGIN, "nope")
+
+
+def test_it_needs_nothing_of_the_core() -> None:
+    code = """
+import sys, nsplugin.testing
+heavy = {name.partition(".")[0] for name in sys.modules} & {"nsplugin_core", "nsplugin_cli", "starlette", "structlog", "jinja2"}
+assert not heavy, heavy
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

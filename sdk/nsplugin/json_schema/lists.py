@@ -21,6 +21,7 @@ _MOST: Final = _SIZES[1:]
 
 def list_mismatches(evaluation: Evaluation, value: list[Any], schema: Schema, place: Place) -> Iterator[Mismatch]:
     """Every mismatch of a list. Where items are unknown, any number of them may be there."""
+    evaluation.budget.spend(len(value))
     known = [item for item in value if item is not UNKNOWN]
     wrong = size_fault(len(known), schema, _SIZES if len(known) == len(value) else _MOST, "item")
     if wrong:

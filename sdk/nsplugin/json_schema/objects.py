@@ -20,21 +20,26 @@ if TYPE_CHECKING:
 
 _SIZES: Final[tuple[Bound, ...]] = (("minProperties", ge, "at least"), ("maxProperties", le, "at most"))
 _MOST: Final = _SIZES[1:]
+_NAMING: Final = frozenset({"required", "additionalProperties"})
+_SELDOM: Final = frozenset({"minProperties", "maxProperties", "propertyNames", "dependentRequired", "dependentSchemas"})
 
 
 def object_mismatches(evaluation: Evaluation, value: dict[Any, Any], schema: Schema, place: Place) -> Iterator[Mismatch]:
     """Every mismatch of an object. Where a key is unknown, any further keys may be there."""
+    evaluation.budget.spend(len(value))
     whole = UNKNOWN not in value
-    wrong = size_fault(len(value) - (not whole), schema, _SIZES if whole else _MOST, "key")
-    if wrong:
-        yield Mismatch(place, wrong)
-    strange = _strange(evaluation, value, schema)
-    missing = [name for name in names(schema, "required") if name not in value] if whole else []
-    evaluation.budget.spend(len(missing) + len(strange))
-    yield from _named_wrongly(strange, missing, schema, place)
+    if not _NAMING.isdisjoint(schema):
+        strange = _strange(evaluation, value, schema)
+        required = names(schema, "required") if whole else []
+        evaluation.budget.spend(len(required) // 8)
+        missing = [name for name in required if name not in value]
+        yield from _named_wrongly(strange, missing, schema, place)
     yield from _members(evaluation, value, schema, place)
-    yield from _names(evaluation, value, schema, place)
-    yield from _dependent(evaluation, value, schema, place, whole)
+    if not _SELDOM.isdisjoint(schema):
+        wrong = size_fault(len(value) - (not whole), schema, _SIZES if whole else _MOST, "key")
+        yield from [Mismatch(place, wrong)] if wrong else ()
+        yield from _names(evaluation, value, schema, place)
+        yield from _dependent(evaluation, value, schema, place, whole)
 
 
 def _strange(evaluation: Evaluation, value: dict[Any, Any], schema: Schema) -> list[str]:
@@ -80,14 +85,14 @@ def _of_type(schema: Any) -> str:
 
 
 def _members(evaluation: Evaluation, value: dict[Any, Any], schema: Schema, place: Place) -> Iterator[Mismatch]:
-    properties, patterns = mapped(schema, "properties"), mapped(schema, "patternProperties")
-    for name, item in value.items():
+    properties, others = mapped(schema, "properties"), schema.get("additionalProperties", True)
+    for name, item in value.items() if properties else ():
         if name in properties:
             yield from evaluation.mismatches(item, properties[name], (place, name))
-        for pattern, own in patterns.items():
+    for pattern, own in mapped(schema, "patternProperties").items():
+        for name in value:
             if isinstance(name, str) and isinstance(pattern, str) and _fits(evaluation, pattern, name):
-                yield from evaluation.mismatches(item, own, (place, name))
-    others = schema.get("additionalProperties", True)
+                yield from evaluation.mismatches(value[name], own, (place, name))
     for name in _additional(evaluation, value, schema) if isinstance(others, dict) else ():
         yield from evaluation.mismatches(value[name], others, (place, name))
 

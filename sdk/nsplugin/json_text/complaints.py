@@ -21,7 +21,7 @@ def empty(text: str) -> Complaint:
 
 
 def not_json(source: str) -> Complaint:
-    return Complaint(f"this is not JSON: it begins with {clipped(source)}", "a manifest is a JSON object and begins with {")
+    return Complaint(f"this is not JSON: it begins with {quoted(source)}", "a manifest is a JSON object and begins with {")
 
 
 def trailing() -> Complaint:
@@ -91,8 +91,14 @@ def duplicate(key: str, first: str) -> Complaint:
     return Complaint(f"the key {quoted(key)} stands twice in this object, first at {first}", "remove one of them")
 
 
-def unexpected(source: str, marks: str) -> Complaint:
-    return Complaint(f'unexpected {clipped(source)}: "," or "{marks[1]}" should stand here')
+def unexpected(source: str, marks: str, *, after_quote: bool) -> Complaint:
+    found = clipped(source) if source.startswith('"') else quoted(source)
+    hint = 'a quote inside a string is written \\"' if after_quote else None
+    return Complaint(f'unexpected {found}: "," or "{marks[1]}" should stand here', hint)
+
+
+def key_missing() -> Complaint:
+    return Complaint('a key is missing before ":"', 'write "key": and a value')
 
 
 def no_value(source: str) -> Complaint:

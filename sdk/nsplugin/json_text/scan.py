@@ -153,7 +153,8 @@ class _Scanner:
         return pointer
 
     def _unexpected(self, frame: _Frame, token: Token) -> None:
-        self._complain(token.start, token.end, complaints.unexpected(self._text[token.start : token.end], frame.marks))
+        source, after_quote = self._text[token.start : token.end], self._text[token.start - 1] == '"'
+        self._complain(token.start, token.end, complaints.unexpected(source, frame.marks, after_quote=after_quote))
         frame.state = "skip"
 
     def _give_up(self, token: Token, complaint: Complaint) -> None:
@@ -296,6 +297,9 @@ class _Scanner:
             self._give_up(token, complaints.not_json(":") if frame.state == "document" else complaints.trailing())
         elif frame.state == "after" and not frame.keyed:
             self._complain(token.start, token.end, complaints.key_in_array())
+            frame.state = "skip"
+        elif frame.state in _WANT_KEY:
+            self._complain(token.start, token.end, complaints.key_missing())
             frame.state = "skip"
         elif frame.state != "skip":
             self._unexpected(frame, token)

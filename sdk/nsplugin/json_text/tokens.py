@@ -52,7 +52,7 @@ _ODD_SPACE: Final = re.compile(r"(?:[^\S \t\n\r]|[\x00-\x08\x0e-\x1b\x7f\ufeff\u
 _COMMENT: Final = re.compile(r"(?:#|//)[^\n\r]*+|/\*(?:[^*]++|\*(?!/))*+(?:\*/)?")
 _WORD: Final = re.compile(r"[\w$+\-.](?:[\w$+\-.]|'(?=\w))*+(?:[ \t]++[A-Za-z_$](?:[\w$+\-.]|'(?=\w))*+)*+(?:\([^()\n\r]*+\))?")
 _PREFIX: Final = re.compile(r"[bfru]{1,2}(?=[\"'])", re.IGNORECASE)
-_JUNK: Final = re.compile(r"=>?|;|[^\s\w\"'{}\[\],:=;]+[\w$+\-.]*+")
+_JUNK: Final = re.compile(r"=>?|;|\([^()\n\r]*+\)|[^\s\w\"'{}\[\],:=;]+[\w$+\-.]*+")
 _BODY: Final = re.compile(r'(?:[^"\\\n\r]++|\\[^\n\r])*+')
 _BREAK: Final = re.compile(r"\\?(?:\r\n?|\n)?")
 _AFTER_STRING: Final = re.compile(r'\s*+(?:["}\],]|\Z)')

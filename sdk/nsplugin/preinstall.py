@@ -289,7 +289,7 @@ class _Outlook:
         allowed = len(expression.text) <= self.policy.max_length  # what is longer is refused anyway
         against = objection(expression.text) if allowed and self.asked <= _SECOND_OPINIONS else None
         if against is not None:
-            message = f'nsplugin finds a next fire of {quoted(expression.text)}, but croniter, a second engine, does not: {against}'
+            message = f'nsplugin finds a next fire of "{expression.text}", but croniter, a second engine, does not: {against}'
             hint = "write the schedule in another way, and please report this as a bug of nsplugin"
             self.problems.append(problem("NSP604", view.expression_pointer, message, hint))
 

@@ -19,27 +19,42 @@ from nsplugin_core import job_states
 ROOT = Path(__file__).parent.parent
 
 
-def files() -> Iterator[tuple[Path, bytes]]:
-    """Each generated file and what it should hold."""
+def documents() -> Iterator[tuple[Path, bytes]]:
+    """Schemas, pages and golden texts: each file and what it should hold."""
     for name in json_schemas.MODELS:
         yield ROOT / "schemas/nsplugin_schemas" / f"{name}.schema.json", json_schemas.rendered(name)
     yield ROOT / "docs/rules.md", document(catalogue.rules()).encode()
     yield ROOT / "docs/job_states.md", job_states.document().encode()
-    yield ROOT / "README.md", transcripts.rendered((ROOT / "README.md").read_text(encoding="utf-8")).encode()
     yield from cron_goldens.files()
+
+
+def goldens() -> Iterator[tuple[Path, bytes | None]]:
+    """What the commands print: the README and every fixture; ``None`` where a file should not be."""
+    yield ROOT / "README.md", transcripts.rendered((ROOT / "README.md").read_text(encoding="utf-8")).encode()
     for folder in fixture_runs.folders():
-        for name, data in fixture_runs.transcripts(folder).items():
-            yield folder / name, data
+        made = fixture_runs.transcripts(folder)
+        yield from ((folder / name, made.get(name)) for name in fixture_runs.EXPECTED)
+
+
+def _on_disk(path: Path) -> bytes | None:
+    return path.read_bytes() if path.exists() else None
+
+
+def _put(path: Path, data: bytes | None) -> None:
+    if data is None:
+        path.unlink()
+    else:
+        path.write_bytes(data)
 
 
 def main() -> int:
     """Write what has changed; with --check only name it, and return 1 when anything has."""
-    changed = [(path, data) for path, data in files() if not path.exists() or path.read_bytes() != data]
     check = "--check" in sys.argv
+    changed = [(path, data) for path, data in (*documents(), *goldens()) if _on_disk(path) != data]
     for path, data in changed:
         print(f"{'out of date' if check else 'written'}: {path.relative_to(ROOT)}")
         if not check:
-            path.write_bytes(data)
+            _put(path, data)
     if check and changed:
         print("`make update` writes them.")
     return int(check and bool(changed))

@@ -113,15 +113,13 @@ def _shadowed(outcome: Outcome, target: Target, seconds: float) -> tuple[Path, P
 def _absent(outcome: Outcome, target: Target, seconds: float) -> tuple[Path, Problem]:
     wanted = " or ".join(f"`{name}`" for name in outcome.detail["wanted"])
     message = f"the module {target.module} has no attribute {wanted}"
+    for name, call in outcome.detail["elsewhere"]:
+        hint = f'`{name}` holds a definition: rename it to {wanted}, or set entry = "{target.module}:{name}"'
+        path, span = _deepest([call] if call else [], target)
+        return path, finding("NSP004", Found(pointer="", message=message, hint=hint, span=span))
+    hint = f"assign the definition to {wanted} at the top level of the module"
     span = FIRST_LINE if target.file else None
-    found = Found(pointer="", message=message, hint=_instead(outcome.detail["elsewhere"], target, wanted), span=span)
-    return target.place, finding("NSP004", found)
-
-
-def _instead(others: list[str], target: Target, wanted: str) -> str:
-    if others:
-        return f'`{others[0]}` holds a definition: rename it to {wanted}, or set entry = "{target.module}:{others[0]}"'
-    return f"assign the definition to {wanted} at the top level of the module"
+    return target.place, finding("NSP004", Found(pointer="", message=message, hint=hint, span=span))
 
 
 _EXPLAIN = {"raised": _raised, "died": _died, "timed-out": _timed_out, "shadowed": _shadowed, "absent": _absent}

@@ -148,7 +148,7 @@ class TestFindings:
     def test_a_definition_under_another_name(self) -> None:
         plugin("plugin.py", NEXTSKIN.replace("plugin =", "plugn ="))
         code, finding = self.one()
-        assert (code, finding["code"], finding["line"]) == (1, "NSP004", 1)
+        assert (code, finding["code"], finding["line"]) == (1, "NSP004", 3)
         assert finding["message"] == "the module plugin has no attribute `plugin` or `jobs`"
         assert str(finding["hint"]).startswith("`plugn` holds a definition: rename it to `plugin`")
 

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from nsplugin.preinstall import ScheduleReport
     from nsplugin_cli.diagnostic import Diagnostic, PluginReport, Report
 
+MOST: Final = 500
+"""How many findings a person is shown."""
 LINE_END: Final = re.compile(r"\r\n|\r|\n")
 STYLES: Final = {
     "path": "bold",
@@ -49,9 +51,11 @@ def paint(fragments: Iterable[Fragment], *, color: bool) -> str:
 
 def _fragments(report: Report) -> Iterator[Fragment]:
     lines = {path: LINE_END.split(text) for path, text in report.sources.items()}
-    for diagnostic in report.diagnostics:
+    for diagnostic in report.diagnostics[:MOST]:
         yield from _finding(diagnostic, lines.get(diagnostic.path, []))
         yield "", "\n"
+    if len(report.diagnostics) > MOST:
+        yield "", f"… and {len(report.diagnostics) - MOST:,} more findings; --format json lists all of them.\n\n"
     for plugin in report.plugins:
         yield from _plugin(plugin)
     for schedule in report.schedules:

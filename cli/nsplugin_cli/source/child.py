@@ -149,12 +149,15 @@ def _definition(module: ModuleType, platforms: Sequence[Platform], attribute: st
 _LOOKS: Final[dict[str, tuple[type, ...]]] = {"mapping": (Plugin,), "list": (list, tuple)}
 
 
-def _elsewhere(module: ModuleType) -> list[str]:
-    return [name for name, value in list(vars(module).items()) if isinstance(value, Plugin) or _is_job_list(value)]
-
-
-def _is_job_list(value: Any) -> bool:
-    return isinstance(value, (list, tuple)) and bool(value) and all(isinstance(one, JobDefinition) for one in value)
+def _elsewhere(module: ModuleType) -> list[tuple[str, list[Any] | None]]:
+    """The attributes that hold a definition, each with the call that made it."""
+    found: list[tuple[str, list[Any] | None]] = []
+    for name, value in list(vars(module).items()):
+        if isinstance(value, Plugin):
+            found.append((name, _site(value.sites[""]) if "" in value.sites else None))
+        elif isinstance(value, (list, tuple)) and value and all(isinstance(one, JobDefinition) for one in value):
+            found.append((name, None))
+    return found
 
 
 def _judged(assembled: Assembled, platform: Platform) -> dict[str, Any]:

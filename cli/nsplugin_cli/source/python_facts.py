@@ -66,7 +66,7 @@ def _payload_reads(platform: Platform, evaluator: Evaluator, functions: Mapping[
 
 def _secrets(evaluator: Evaluator, functions: Iterable[Function]) -> Iterator[SecretRaised]:
     for function in functions:
-        if _RAISES.search(function.module.text.source):
+        if evaluator.modules.may_be_found or _RAISES.search(function.module.text.source):
             for reached in Reacher(evaluator).of(function).functions:
                 yield from secrets_raised(evaluator, reached)
 

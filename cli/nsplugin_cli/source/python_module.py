@@ -80,6 +80,11 @@ class Modules:
         self._found: dict[tuple[str, str], Module | None] = {}
         self._paths: dict[str, Module | None] = {}
 
+    @property
+    def may_be_found(self) -> bool:
+        """Whether other modules are looked for at all."""
+        return self._resolve is not None
+
     def add(self, module: Module) -> None:
         """Make a module known that was read elsewhere, so that it is not read again when another imports it."""
         self._paths[module.path] = module

@@ -59,7 +59,7 @@ class Unchecked:
         while True:
             self._left -= 1
             holder = self.module.parent(node)
-            if self._left < 0 or holder is None:
+            if self._left < 0 or holder is None or (isinstance(holder, ast.Subscript) and holder.slice is node):
                 return True
             if isinstance(holder, ast.expr) and self._takes_part(node, holder):
                 self._reads.append(self._whole_read(holder))

@@ -66,12 +66,11 @@ class Reacher:
         self._scopes.append((function.module.scope(function.node), function.module))
 
     def _name(self, name: str, loads: list[ast.Name], scope: Scope, module: Module) -> None:
-        home = home_of(name, scope)
-        if home is not None and home is not module.root:
-            return
         value = self.evaluator.value(loads[0], module, scope)
         if not isinstance(value.data, (RepoModule, External)):
-            self._take(value.data)
+            home = home_of(name, scope)
+            if home is None or home is module.root or isinstance(value.data, (Function, Class)):
+                self._take(value.data)
             return
         for load in loads:
             self._take(self.evaluator.value(_longest(load, module), module, scope).data)

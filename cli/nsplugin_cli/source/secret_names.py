@@ -15,5 +15,9 @@ _PAIRS: Final = frozenset(
 
 def looks_secret(name: str) -> bool:
     """Whether the name of a variable or field says that it holds a secret: ``api_key``, ``dbPassword``, not ``key_count``."""
-    words = [word.lower().removesuffix("s") if len(word) > 4 else word.lower() for word in _WORDS.findall(name)]
+    words = [_singular(word.lower()) for word in _WORDS.findall(name)]
     return bool(words) and (words[-1] in _ALONE or tuple(words[-2:]) in _PAIRS)
+
+
+def _singular(word: str) -> str:
+    return word if len(word) < 4 or word.endswith("ss") else word.removesuffix("s")

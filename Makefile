@@ -30,8 +30,7 @@ update: .venv/ready-dev
 	$(BIN)/python tests/generated.py
 
 bench: .venv/ready-bench
-	$(BIN)/python bench/cli.py
-	$(BIN)/python bench/cron.py
+	@for bench in bench/*.py; do echo "$$bench"; $(BIN)/python $$bench || missed=1; echo; done; exit $${missed:-0}
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -275,7 +275,7 @@ def test_problems_of_a_text_have_their_place() -> None:
         ({"platform": "wordpress"}, "NSP007"),
         ({"manifestVersion": 2, "platform": "nextskin"}, "NSP602"),
     ],
-    ids=lambda value: repr(value)[:30],
+    ids=lambda value: repr(value)[:30].partition(" object at ")[0],
 )
 def test_a_source_that_is_no_manifest_is_one_problem(source: Any, code: str) -> None:
     report = check(source, timezone="UTC", now=NOW)

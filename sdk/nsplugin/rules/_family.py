@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from nsplugin.pointers import split
@@ -117,15 +117,19 @@ class Family(Generic[SubjectT]):
     """An ordered set of rules. The object itself is the registry: no global, no import order."""
 
     rules: tuple[Rule[SubjectT], ...]
+    _chosen: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def check(self, subject: SubjectT) -> list[Problem]:
         """Run every rule that speaks of the subject's platform; sorted by pointer and code, each problem once."""
         return ordered(self.run(subject))
 
-    def run(self, subject: SubjectT) -> Iterator[Problem]:
-        """Run every rule that speaks of the subject's platform, in the order of the rules."""
-        name = subject.platform.name
-        for rule in self.rules:
-            if not rule.platforms or name in rule.platforms:
-                for found in rule.check(subject):
-                    yield rule.problem(found)
+    def run(self, subject: SubjectT) -> list[Problem]:
+        """What every rule that speaks of the subject's platform finds, in the order of the rules."""
+        return [rule.problem(found) for rule, check in self.of(subject.platform.name) for found in check(subject)]
+
+    def of(self, platform: str) -> tuple[tuple[Rule[SubjectT], Callable[[SubjectT], Iterable[Found]]], ...]:
+        """The rules that speak of a platform, each with its check."""
+        if platform not in self._chosen:
+            chosen = (rule for rule in self.rules if not rule.platforms or platform in rule.platforms)
+            self._chosen[platform] = tuple((rule, rule.check) for rule in chosen)
+        return self._chosen[platform]

@@ -23,8 +23,8 @@ def _grammar(code: str) -> Callable[[Subject], Iterator[Found]]:
     """The check that passes on what the grammar finds under one code."""
 
     def check(subject: Subject) -> Iterator[Found]:
-        for schedule in subject.schedules:
-            for fault in islice((fault for fault in schedule.faults if fault.code == code), _MOST):
+        for schedule, faults in subject.ungrammatical:
+            for fault in islice((fault for fault in faults if fault.code == code), _MOST):
                 yield Found(
                     pointer=schedule.expression_pointer,
                     message=fault.message,

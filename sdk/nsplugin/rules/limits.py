@@ -13,9 +13,11 @@ from nsplugin.wording import integer
 
 def whole(value: Any) -> int | None:
     """The integer that a raw value stands for (``5.0`` is 5: structure has judged the type), or ``None``."""
+    if type(value) is int:
+        return value
     if isinstance(value, float) and value.is_integer():
         return int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    return int(value) if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _attempts(subject: Subject) -> Iterator[Found]:

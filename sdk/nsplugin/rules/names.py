@@ -56,8 +56,9 @@ def _qualified_too_long(subject: Subject) -> Iterator[Found]:
     platform, limit, plugin = subject.platform, subject.platform.qualified_name, subject.raw.get("id")
     if limit is None or not isinstance(plugin, str) or not _fits(plugin, platform.plugin_id):
         return
+    around = len(limit.template.format(id=plugin, name="")) - limit.max_length
     for job in subject.named_jobs:
-        over = len(limit.template.format(id=plugin, name=job.name)) - limit.max_length
+        over = around + len(job.name)
         if over > 0 and _fits(job.name, platform.job_name):
             template = limit.template.format(id="{id}", name="{name}")
             yield Found(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any, Final
 
 from nsplugin.nearest import closest
@@ -19,11 +20,18 @@ _PATH: Final = re.compile(r"/[^\s?#\x00-\x1f\x7f\ud800-\udfff]*")
 def _routes(subject: Subject) -> Iterator[Found]:
     routes = subject.raw.get("routes")
     limits = subject.platform.routes
+    good = _good(limits.methods).fullmatch
     for key, route in routes.items() if isinstance(routes, Mapping) and limits.allowed else ():
-        if isinstance(key, str):
+        if isinstance(key, str) and not (good(key) and isinstance(route, Mapping) and route.get("auth") in limits.auth):
             pointer = join("/routes", plain(key))
             yield from _key(plain(key), pointer, limits)
             yield from _auth(route, pointer, limits)
+
+
+@cache
+def _good(methods: tuple[str, ...]) -> re.Pattern[str]:
+    """What most routes are, told at once; the rest is looked at in detail."""
+    return re.compile(f"(?:{'|'.join(methods)}) {_PATH.pattern}")
 
 
 def _key(key: str, pointer: str, limits: Routes) -> Iterator[Found]:

@@ -78,6 +78,8 @@ def _either_day(subject: Subject) -> Iterator[Found]:
 
 def _clock_changes(subject: Subject) -> Iterator[Found]:
     start = _RECURRING if subject.now is None else subject.now
+    if subject.timezone is None and not subject.platform.cron.time_zone_default:
+        return
     for schedule in subject.schedules:
         place, expression = _zone_of(subject, schedule), schedule.parsed
         if place is None or expression is None or names_every_hour(expression):

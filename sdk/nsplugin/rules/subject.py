@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from nsplugin.cron import CronError, CronFault, Expression, faults, parse
 from nsplugin.handlers import Handler
@@ -17,13 +17,14 @@ from nsplugin.wording import Origin, plain, token
 ABSENT: Any = type("Absent", (), {"__repr__": lambda self: "ABSENT", "__slots__": ()})()
 """Stands for a key that was not given (``None`` is a given null)."""
 
-
 _NO_OPTIONS: Mapping[Any, Any] = {UNKNOWN: UNKNOWN}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobView:
-    """One job: where it stands, its name and where that stands (a mapping key, or a value), and its raw options."""
+class JobView(NamedTuple):
+    """One job: where it stands, its name and where that stands (a mapping key, or a value), and its raw options.
+
+    Views are named tuples because each check of each manifest makes all of them.
+    """
 
     pointer: str
     name: Any
@@ -33,12 +34,15 @@ class JobView:
 
     def get(self, key: str) -> Any:
         """The raw value of an option, or :data:`ABSENT` (``UNKNOWN`` where options are not known)."""
-        return self.raw.get(key, UNKNOWN if UNKNOWN in self.raw else ABSENT)
+        value = self.raw.get(key, ABSENT)
+        return UNKNOWN if value is ABSENT and UNKNOWN in self.raw else value
 
 
-@dataclass(frozen=True, kw_only=True)
-class ScheduleView:
-    """One schedule: its expression, the job it starts, its payload and its own time zone (:data:`ABSENT` where not given)."""
+class ScheduleView(NamedTuple):
+    """One schedule: its expression, the job it starts, its payload and its own time zone (:data:`ABSENT` where not given).
+
+    ``parsed`` is the expression, or ``None`` where there is none in the grammar.
+    """
 
     pointer: str
     expression: Any
@@ -49,18 +53,9 @@ class ScheduleView:
     payload_pointer: str
     timezone: Any
     timezone_pointer: str
+    parsed: Expression | None
 
-    @cached_property
-    def parsed(self) -> Expression | None:
-        """The expression, or ``None`` where there is none in the grammar."""
-        if not isinstance(self.expression, str):
-            return None
-        try:
-            return parse(plain(self.expression))
-        except CronError:
-            return None
-
-    @cached_property
+    @property
     def faults(self) -> tuple[CronFault, ...]:
         """What the grammar refuses of the expression, in column order."""
         return () if self.parsed is not None or not isinstance(self.expression, str) else faults(plain(self.expression))
@@ -90,11 +85,16 @@ class Subject:
     @cached_property
     def named_jobs(self) -> tuple[JobView, ...]:
         """The jobs whose name is a string."""
-        return tuple(job for job in self.jobs if isinstance(job.name, str))
+        return tuple([job for job in self.jobs if isinstance(job.name, str)])
+
+    @cached_property
+    def by_name(self) -> Mapping[str, JobView]:
+        """The jobs that are known, by name; of several with one name the last."""
+        return {job.name: job for job in self.named_jobs}
 
     def job_named(self, name: Any) -> JobView | None:
         """The job of that name, or ``None``."""
-        return next((job for job in self.named_jobs if job.name == name), None) if isinstance(name, str) else None
+        return self.by_name.get(name) if isinstance(name, str) else None
 
     @property
     def job_count(self) -> int:
@@ -104,58 +104,68 @@ class Subject:
         return sum(1 for entry in known if entry is not UNKNOWN)
 
     @cached_property
-    def schedules(self) -> tuple[ScheduleView, ...]:
-        """The schedules that are a mapping, in the order they stand."""
-        return tuple(_SCHEDULES[self.platform.layout.schedules](self))
-
-    @cached_property
     def job_names(self) -> Mapping[str, JobView] | None:
         """The declared jobs by name, or ``None`` if not all names are known."""
         jobs = self.raw.get("jobs", ABSENT)
         if jobs is ABSENT:
             return None if UNKNOWN in self.raw else {}
         known = _ALL_KNOWN[self.platform.layout.jobs](jobs) and all(job.name is not UNKNOWN for job in self.jobs)
-        return {job.name: job for job in self.named_jobs} if known else None
+        return self.by_name if known else None
+
+    @cached_property
+    def schedules(self) -> tuple[ScheduleView, ...]:
+        """The schedules that are a mapping, in the order they stand."""
+        return tuple(_SCHEDULES[self.platform.layout.schedules](self))
+
+    @cached_property
+    def ungrammatical(self) -> tuple[tuple[ScheduleView, tuple[CronFault, ...]], ...]:
+        """The schedules whose expression is not in the grammar, each with its faults."""
+        broken = [view for view in self.schedules if view.parsed is None and isinstance(view.expression, str)]
+        return tuple((view, view.faults) for view in broken)
+
+
+def _parsed(text: Any) -> Expression | None:
+    if not isinstance(text, str):
+        return None
+    try:
+        return parse(plain(text))
+    except CronError:
+        return None
 
 
 def _mapped_jobs(jobs: Any) -> Iterator[JobView]:
     for name, raw in jobs.items() if isinstance(jobs, Mapping) else ():
         if name is not UNKNOWN:
-            pointer = join("/jobs", token(name))
-            options = raw if isinstance(raw, Mapping) else _NO_OPTIONS
-            yield JobView(pointer=pointer, name=name, name_pointer=pointer, name_target="key", raw=options)
+            simple = type(name) is str and "/" not in name and "~" not in name
+            pointer = "/jobs/" + name if simple else join("/jobs", token(name))
+            options = raw if type(raw) is dict or isinstance(raw, Mapping) else _NO_OPTIONS
+            yield JobView(pointer, name, pointer, "key", options)
 
 
 def _listed_jobs(jobs: Any) -> Iterator[JobView]:
     for index, raw in enumerate(jobs) if isinstance(jobs, (list, tuple)) else ():
         if isinstance(raw, Mapping):
-            pointer = join("/jobs", index)
             missing = UNKNOWN if UNKNOWN in raw else ABSENT
-            yield JobView(
-                pointer=pointer,
-                name=raw.get("key", missing),
-                name_pointer=pointer + "/key",
-                name_target="value",
-                raw=raw,
-            )
+            yield JobView(f"/jobs/{index}", raw.get("key", missing), f"/jobs/{index}/key", "value", raw)
 
 
 def _listed_schedules(subject: Subject) -> Iterator[ScheduleView]:
     entries = subject.raw.get("cron")
     for index, raw in enumerate(entries) if isinstance(entries, (list, tuple)) else ():
         if isinstance(raw, Mapping):
-            pointer = join("/cron", index)
-            missing = UNKNOWN if UNKNOWN in raw else ABSENT
+            pointer, missing = f"/cron/{index}", UNKNOWN if UNKNOWN in raw else ABSENT
+            expression = raw.get("schedule", missing)
             yield ScheduleView(
-                pointer=pointer,
-                expression=raw.get("schedule", missing),
-                expression_pointer=pointer + "/schedule",
-                job=raw.get("job", missing),
-                job_pointer=pointer + "/job",
-                payload=raw.get("payload", missing),
-                payload_pointer=pointer + "/payload",
-                timezone=ABSENT,
-                timezone_pointer=pointer,
+                pointer,
+                expression,
+                pointer + "/schedule",
+                raw.get("job", missing),
+                pointer + "/job",
+                raw.get("payload", missing),
+                pointer + "/payload",
+                ABSENT,
+                pointer,
+                _parsed(expression),
             )
 
 
@@ -163,18 +173,19 @@ def _schedules_in_jobs(subject: Subject) -> Iterator[ScheduleView]:
     for job in subject.jobs:
         raw = job.get("schedule")
         if isinstance(raw, Mapping):
-            pointer = job.pointer + "/schedule"
-            missing = UNKNOWN if UNKNOWN in raw else ABSENT
+            pointer, missing = job.pointer + "/schedule", UNKNOWN if UNKNOWN in raw else ABSENT
+            expression = raw.get("cron", missing)
             yield ScheduleView(
-                pointer=pointer,
-                expression=raw.get("cron", missing),
-                expression_pointer=pointer + "/cron",
-                job=job.name,
-                job_pointer=job.name_pointer,
-                payload=ABSENT,
-                payload_pointer=pointer,
-                timezone=raw.get("timezone", missing),
-                timezone_pointer=pointer + "/timezone",
+                pointer,
+                expression,
+                pointer + "/cron",
+                job.name,
+                job.name_pointer,
+                ABSENT,
+                pointer,
+                raw.get("timezone", missing),
+                pointer + "/timezone",
+                _parsed(expression),
             )
 
 

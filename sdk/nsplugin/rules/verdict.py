@@ -22,7 +22,7 @@ def check(subject: Subject) -> list[Problem]:
     structural = faults(subject.raw, subject.platform, origin=subject.origin)
     if not isinstance(subject.raw, Mapping) or version_fault(subject.raw) is not None:
         return structural
-    found = list(family.run(subject))
+    found = family.run(subject)
     if not structural:
         return ordered(found) if found else found
     wrong = {(problem.pointer, problem.target) for problem in structural if problem.code == "NSP007"}

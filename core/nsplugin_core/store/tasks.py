@@ -27,8 +27,8 @@ _NEW: Final = (
 )  # fmt: skip
 _new_values: Final = attrgetter(*_NEW)
 _ENDED: Final = (
-    "claim", "number", "outcome", "state", "attempt", "run_at", "sets_error", "error", "error_code", "ended_at", "keep_until",
-    "log_until",
+    "claim", "plugin", "number", "outcome", "state", "attempt", "run_at", "sets_error", "error", "error_code", "ended_at",
+    "keep_until", "log_until",
 )  # fmt: skip
 _ENDING: Final = ("id", *_ENDED)
 _ending_values: Final = attrgetter("task_id", *_ENDED)
@@ -77,8 +77,16 @@ class SqlTasks:
 
     def claim(self, wants: Mapping[str, int], *, now: int, grace_ms: int, claimer: str) -> list[Attempt]:
         """Take due tasks of enabled plugins."""
-        most = max(wants.values(), default=0)
-        rows = self._database.once("claim", wants=json.dumps(dict(wants)), most=most, now=now, grace=grace_ms, claimer=claimer)
+        groups: dict[int, list[str]] = {}
+        for plugin, slots in wants.items():
+            groups.setdefault(slots, []).append(plugin)
+        rows = [
+            row
+            for slots, plugins in groups.items()
+            for row in self._database.once(
+                "claim", plugins=json.dumps(plugins), slots=slots, now=now, grace=grace_ms, claimer=claimer
+            )
+        ]
         rows.sort(key=lambda row: (row[_RUN_AT], row[0]))
         return [_attempt(row) for row in rows]
 
@@ -148,7 +156,7 @@ def place(transaction: Transaction, tasks: Sequence[NewTask]) -> list[Enqueued]:
     reserved = {row[0] for row in transaction.run("reserve_keys", tasks=_wire(stored))} if stored else set[str]()
     refused = {task.id for task in stored} - reserved
     fresh = [task for task in tasks if task.id not in refused]
-    inserted, holders = _insert(transaction, fresh)
+    inserted, holders = _insert(transaction, fresh) if fresh else (set[str](), dict[str, str]())
     _take_room(transaction, [task for task in fresh if task.id in inserted])
     holders |= _holders(transaction, [task for task in tasks if task.id in refused])
     return [Enqueued(task_id=holders.get(task.id, task.id), duplicate=task.id in holders) for task in tasks]
@@ -160,10 +168,12 @@ def _insert(transaction: Transaction, tasks: Sequence[NewTask]) -> tuple[set[str
     holders: dict[str, str] = {}
     for _ in range(_TRIES):
         left = [task for task in tasks if task.id not in inserted and task.id not in holders]
-        if not left:
+        inserted.update(row[0] for row in transaction.run("enqueue", tasks=_wire(left)))
+        if len(inserted) == len(tasks):
             return inserted, holders
-        inserted |= {row[0] for row in transaction.run("enqueue", tasks=_wire(left))}
         holders |= _holders(transaction, [task for task in left if task.id not in inserted])
+        if len(inserted) + len(holders) == len(tasks):
+            return inserted, holders
     raise StoreUnavailable("the tasks' keys or ids are taken and freed too fast; try again")
 
 

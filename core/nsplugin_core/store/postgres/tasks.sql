@@ -56,11 +56,10 @@ FOR UPDATE OF t SKIP LOCKED;
 -- name: claim
 -- A materialised CTE: as a sub-select of IN, another plan could run it again and claim more than was asked for.
 WITH due AS MATERIALIZED (
-  SELECT m.id, p.platform
-  FROM json_each_text(%(wants)s::json) AS w (plugin, slots) JOIN plugin p ON p.id = w.plugin AND p.enabled
-  CROSS JOIN LATERAL (
+  SELECT m.id, p.platform FROM plugin p CROSS JOIN LATERAL (
     SELECT t.id FROM task t WHERE t.plugin = p.id AND t.state = 'queued' AND t.run_at <= %(now)s
-    ORDER BY t.run_at, t.id LIMIT w.slots::integer FOR UPDATE SKIP LOCKED) m
+    ORDER BY t.run_at, t.id LIMIT %(slots)s FOR UPDATE SKIP LOCKED) m
+  WHERE p.enabled AND p.id IN (SELECT json_array_elements_text(%(plugins)s::json))
 )
 UPDATE task t SET state = 'running', attempt = t.attempt + 1, claim = t.claim + 1, claimer = %(claimer)s, claimed_at = %(now)s,
   lease_until = %(now)s + t.timeout_ms + %(grace)s

@@ -48,12 +48,9 @@ ORDER BY t.lease_until LIMIT 500;
 UPDATE task SET state = 'running', attempt = attempt + 1, claim = claim + 1, claimer = :claimer, claimed_at = :now,
   lease_until = :now + timeout_ms + :grace
 WHERE rowid IN (
-  SELECT r FROM (
-    SELECT t.rowid AS r, w.value AS slots, row_number() OVER (PARTITION BY t.plugin ORDER BY t.run_at, t.id) AS place
-    FROM json_each(:wants) w JOIN plugin p ON p.id = w.key AND p.enabled
-    JOIN task t ON t.rowid IN (
-      SELECT rowid FROM task WHERE plugin = w.key AND state = 'queued' AND run_at <= :now ORDER BY run_at, id LIMIT :most))
-  WHERE place <= slots)
+  SELECT t.rowid FROM json_each(:plugins) w JOIN plugin p ON p.id = w.value AND p.enabled
+  JOIN task t ON t.rowid IN (
+    SELECT rowid FROM task WHERE plugin = w.value AND state = 'queued' AND run_at <= :now ORDER BY run_at, id LIMIT :slots))
 RETURNING id, claim, plugin, (SELECT platform FROM plugin p WHERE p.id = task.plugin), job, payload, attempt, max_attempts, timeout_ms,
   source, due_at, created_at, enqueued_by, identity, budget, run_at;
 
@@ -65,12 +62,10 @@ FROM json_each(:endings) i JOIN task t ON t.id = i.value ->> 'id'
 WHERE t.claim = i.value ->> 'claim' AND t.state = 'running' AND t.lease_until > :alive
 RETURNING task_id, claim;
 
-UPDATE usage SET unfinished = unfinished - done.tasks
-FROM (
-  SELECT t.plugin AS plugin, count(*) AS tasks FROM json_each(:endings) i JOIN task t ON t.id = i.value ->> 'id'
-  WHERE t.claim = i.value ->> 'claim' AND t.state = 'running' AND t.lease_until > :alive
-  GROUP BY t.plugin) done
-WHERE usage.plugin = done.plugin;
+UPDATE usage SET unfinished = unfinished - (
+  SELECT count(*) FROM json_each(:endings) i JOIN task t ON t.id = i.value ->> 'id'
+  WHERE t.plugin = usage.plugin AND t.claim = i.value ->> 'claim' AND t.state = 'running' AND t.lease_until > :alive)
+WHERE plugin IN (SELECT value ->> 'plugin' FROM json_each(:endings));
 
 DELETE FROM task WHERE rowid IN (
   SELECT t.rowid FROM json_each(:endings) i JOIN task t ON t.id = i.value ->> 'id'
@@ -97,12 +92,10 @@ UPDATE attempt SET keep_until = max(attempt.keep_until, i.value ->> 'keep_until'
 FROM json_each(:endings) i JOIN task t ON t.id = i.value ->> 'id'
 WHERE attempt.task_id = t.id AND t.claim = i.value ->> 'claim' AND t.state = 'running' AND t.lease_until > :alive AND i.value ->> 'attempt' > 1;
 
-UPDATE usage SET unfinished = unfinished - done.tasks
-FROM (
-  SELECT t.plugin AS plugin, count(*) AS tasks FROM json_each(:endings) i JOIN task t ON t.id = i.value ->> 'id'
-  WHERE t.claim = i.value ->> 'claim' AND t.state = 'running' AND t.lease_until > :alive
-  GROUP BY t.plugin) done
-WHERE usage.plugin = done.plugin;
+UPDATE usage SET unfinished = unfinished - (
+  SELECT count(*) FROM json_each(:endings) i JOIN task t ON t.id = i.value ->> 'id'
+  WHERE t.plugin = usage.plugin AND t.claim = i.value ->> 'claim' AND t.state = 'running' AND t.lease_until > :alive)
+WHERE plugin IN (SELECT value ->> 'plugin' FROM json_each(:endings));
 
 DELETE FROM task WHERE rowid IN (
   SELECT t.rowid FROM json_each(:endings) i JOIN task t ON t.id = i.value ->> 'id'

@@ -161,6 +161,8 @@ class _Reader:
         return self._definition(layout, raw, self._name_of(call), value.node)
 
     def _lists(self, platform: Platform, own: dict[ast.Call, Value]) -> Iterator[SourceDefinition]:
+        if not own and platform.layout.attribute not in self.module.root.stores:
+            return
         left = {value.node: value for value in own.values()}
         for name, value in self._named_lists(platform, bool(own)):
             layout = Layout(platform, self.evaluator, self.module)

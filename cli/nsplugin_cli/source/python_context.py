@@ -5,12 +5,10 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from nsplugin.handlers import Handler
 from nsplugin.platforms import Platform
 from nsplugin.pointers import UNKNOWN
 from nsplugin_cli.facts import Argument, ContextUse, Enqueue
 from nsplugin_cli.source.python_evaluate import Evaluator
-from nsplugin_cli.source.python_handlers import described
 from nsplugin_cli.source.python_layout import Layout
 from nsplugin_cli.source.python_module import Module
 from nsplugin_cli.source.python_scopes import Scope
@@ -162,10 +160,9 @@ def _parameter(function: Function, argument: ast.AST, arguments: list[ast.expr])
 
 def parameter_paths(function: Function, names: tuple[str, ...], whole: str) -> dict[str, Path] | None:
     """What each parameter of a handler is called with; ``None`` when it also takes what it does not name."""
-    handler: Handler = described(Value(function, function.node, function.module))
-    if handler.any_name or function.node.args.vararg is not None:
-        return None
     own = function.node.args
+    if own.kwarg is not None or own.vararg is not None:
+        return None
     declared = [arg.arg for arg in (*own.posonlyargs, *own.args, *own.kwonlyargs)]
     if whole and declared == [whole]:
         return {whole: ()}

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from nsplugin.pointers import UNKNOWN
@@ -39,25 +38,26 @@ MAX_ITEMS: Final = 100_000
 
 
 class Evaluator:
-    """Evaluates within one reading of a file. Its work is bounded: beyond the bounds everything is ``UNKNOWN``."""
+    """Evaluates within one reading of a file. Its work is bounded: beyond the bounds everything is ``UNKNOWN``.
+
+    ``depth``: how deep the expression stands that is being evaluated, in calls of the interpreter.
+    """
 
     def __init__(self, modules: Modules) -> None:
         self.modules = modules
         self.names = Names(self)
         self._steps = MAX_STEPS
-        self._depth = 0
+        self.depth = 0
 
     def value(self, node: ast.expr, module: Module, scope: Scope) -> Value:
         """What an expression in a scope is."""
         evaluate = _EVALUATE.get(type(node))
         self._steps -= 1
-        if evaluate is None or self._steps < 0 or self.is_deep:
+        if evaluate is None or self._steps < 0 or self.depth >= MAX_DEPTH:
             return Value(UNKNOWN, node, module)
-        self._depth += 1
-        try:
-            found = evaluate(self, node, module, scope)
-        finally:
-            self._depth -= 1
+        self.depth += 1
+        found = evaluate(self, node, module, scope)
+        self.depth -= 1
         if not isinstance(found, Value):
             return Value(found, node, module)
         stays = found.module is module and not isinstance(found.data, (Function, Class))
@@ -66,16 +66,7 @@ class Evaluator:
     @property
     def is_deep(self) -> bool:
         """Whether nothing may be evaluated any deeper inside."""
-        return self._depth >= MAX_DEPTH
-
-    @contextmanager
-    def deeper(self, levels: int) -> Iterator[None]:
-        """Count what is evaluated inside as that many levels deeper."""
-        self._depth += levels
-        try:
-            yield
-        finally:
-            self._depth -= levels
+        return self.depth >= MAX_DEPTH
 
     def function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, module: Module, home: Scope) -> Any:
         """What a ``def`` statement binds its name to: a function, or what its decorators make of it."""

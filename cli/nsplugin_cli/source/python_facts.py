@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, TypeVar
 
@@ -23,7 +22,6 @@ Placed = TypeVar("Placed", Enqueue, ContextUse, PayloadRead, SecretRaised)
 
 _JOBS: Final = "/jobs/"
 _PAYLOAD: Final = "payload"
-_RAISES: Final = re.compile(r"\braise\b")
 
 
 def facts_of(evaluator: Evaluator, module: Module, layout: Layout, raw: Mapping[Any, Any], *, loading: bool) -> Facts:
@@ -66,7 +64,7 @@ def _payload_reads(platform: Platform, evaluator: Evaluator, functions: Mapping[
 
 def _secrets(evaluator: Evaluator, functions: Iterable[Function]) -> Iterator[SecretRaised]:
     for function in functions:
-        if evaluator.modules.may_be_found or _RAISES.search(function.module.text.source):
+        if evaluator.modules.may_be_found or "raise" in function.module.text.source:
             for reached in Reacher(evaluator).of(function).functions:
                 yield from secrets_raised(evaluator, reached)
 

@@ -146,7 +146,7 @@ class Layout:
         return data if isinstance(data, SCALARS) else UNKNOWN
 
     def _items(self, data: Items, pointer: str, read: Reader) -> Any:
-        items = [read(item, join(pointer, index)) for index, item in enumerate(data.items)]
+        items = [read(item, f"{pointer}/{index}") for index, item in enumerate(data.items)]
         if data.kind is not set:
             return data.kind(items)
         known = all(isinstance(item, SCALARS) for item in items)
@@ -258,7 +258,8 @@ class Layout:
             if key is UNKNOWN:
                 raw[UNKNOWN] = UNKNOWN
                 continue
-            below = join(pointer, key)
+            plain = type(key) is str and "/" not in key and "~" not in key
+            below = f"{pointer}/{key}" if plain else join(pointer, key)
             if value.module is self.module:
                 self._keys[below] = spelled
             raw[key] = readers.get(key, self.place)(value, below)

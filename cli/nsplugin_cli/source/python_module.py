@@ -16,6 +16,8 @@ MAX_MODULES: Final = 200
 """How many other modules one file may lead to."""
 
 _REBINDING: Final = re.compile(r"\b(?:globals|exec)\s*\(|\bvars\s*\(\s*\)|\bmodules\s*\[\s*__name__")
+_REBINDERS: Final = ("globals", "exec", "vars", "modules")
+"""A quick look for words comes before the slower one for what they stand in."""
 _NEVER_OURS: Final = sys.stdlib_module_names | {"nsplugin", "pydantic"}
 
 
@@ -35,12 +37,13 @@ class Module:
     @cached_property
     def rebinds_anything(self) -> bool:
         """Whether names may be bound by code that does not name them: ``globals()``, ``exec``."""
-        return _REBINDING.search(self.text.source) is not None
+        source = self.text.source
+        return any(word in source for word in _REBINDERS) and _REBINDING.search(source) is not None
 
     @cached_property
     def declared_global(self) -> frozenset[str]:
         """Names that some function declares ``global`` or ``nonlocal``."""
-        return frozenset(name for scope in self.tree.scopes.values() for name in scope.outer)
+        return frozenset(name for scope in self.tree.scopes.values() if scope.outer for name in scope.outer)
 
     @cached_property
     def stars(self) -> tuple[ast.ImportFrom, ...]:

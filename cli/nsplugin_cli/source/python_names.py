@@ -67,8 +67,9 @@ class Names:
             return UNKNOWN
         if key not in self._known:
             self._open.add(key)
-            with self._evaluator.deeper(_LEVELS):
-                self._known[key] = self._settled(name, module, home)
+            self._evaluator.depth += _LEVELS
+            self._known[key] = self._settled(name, module, home)
+            self._evaluator.depth -= _LEVELS
             self._open.discard(key)
         return self._known[key]
 
@@ -78,7 +79,7 @@ class Names:
             return UNKNOWN
         value = self._of_binding(node, module, home)
         data = value.data if isinstance(value, Value) else value
-        if is_mutable(data):
+        if isinstance(data, (Items, Entries)) and is_mutable(data):
             held = Held(keyed=isinstance(data, Entries), deep=holds_mutable(data))
             if _has_other_names(module, node) or not Uses(module).leave_alone(home, name, held):
                 return UNKNOWN
@@ -91,7 +92,7 @@ class Names:
         node = nodes[0]
         if name in module.declared_global or module.rebinds_anything:
             return node if isinstance(node, (ast.alias, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) else None
-        return None if home is module.root and self._may_be_rebound(name, node, module) else node
+        return None if home is module.root and module.stars and self._may_be_rebound(name, node, module) else node
 
     def _may_be_rebound(self, name: str, node: ast.AST, module: Module) -> bool:
         """Whether a later ``from … import *`` brings the name again. What is not known to bring an import's name does not."""
@@ -203,8 +204,8 @@ def _dotted(statement: ast.ImportFrom) -> str:
 
 
 def _before(first: ast.AST, second: ast.AST) -> bool:
-    places = [(getattr(node, "lineno", 0), getattr(node, "col_offset", 0)) for node in (first, second)]
-    return places[0] < places[1]
+    line, other = getattr(first, "lineno", 0), getattr(second, "lineno", 0)
+    return line < other or (line == other and getattr(first, "col_offset", 0) < getattr(second, "col_offset", 0))
 
 
 def _has_other_names(module: Module, node: ast.AST) -> bool:

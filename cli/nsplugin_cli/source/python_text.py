@@ -6,6 +6,7 @@ import ast
 import gc
 import re
 import warnings
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -123,9 +124,7 @@ def parse(text: Text) -> ast.Module:
     collecting = gc.isenabled()
     gc.disable()  # a tree is all new objects and no garbage: collections during the parse cost twice the parse
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(text.source)
+        return _parsed(text.source)
     except SyntaxError as error:
         raise _unreadable(f"this file does not parse: {error.msg}", _place(text, error)) from None
     except (RecursionError, MemoryError):
@@ -136,6 +135,16 @@ def parse(text: Text) -> ast.Module:
     finally:
         if collecting:
             gc.enable()
+
+
+def _parsed(source: str) -> ast.Module:
+    """Parse without a word about what is only doubtful (``"\\d"``), also where warnings are errors."""
+    if "\\" not in source:
+        with suppress(SyntaxError):
+            return ast.parse(source)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(source)
 
 
 def _place(text: Text, error: SyntaxError) -> Span:

@@ -15,9 +15,9 @@ from nsplugin_cli.source.python_scopes import Scope
 from nsplugin_cli.source.python_uses import last_name
 from nsplugin_cli.source.python_values import External, truth
 
-_WORTH_A_LOOK: Final = re.compile(
-    r"\b(?:threading|asyncio|sched|schedule|apscheduler|signal|trio|anyio|tornado|twisted|aiocron|itertools|while)\b"
-)
+_LIBRARIES: Final = ("threading", "asyncio", "sched", "signal", "trio", "anyio", "tornado", "twisted", "aiocron")
+_WORTH_A_LOOK: Final = (*_LIBRARIES, "itertools", "while")
+"""Without any of these words a module starts nothing."""
 _LOOP: Final = r"asyncio\.(?:get_event_loop|new_event_loop|get_running_loop)\(\)"
 _STARTS: Final = tuple(
     re.compile(pattern)
@@ -43,7 +43,8 @@ _WAYS_OUT: Final = frozenset(("exit", "_exit", "quit", "abort"))
 
 def timers(evaluator: Evaluator, module: Module) -> Iterator[Timer]:
     """What loading the module starts, in the order of the source."""
-    if not _WORTH_A_LOOK.search(module.text.source):
+    source = module.text.source
+    if not any(word in source for word in _WORTH_A_LOOK):
         return
     found: list[Timer] = []
     for scope in _loaded(module.root):

@@ -18,6 +18,7 @@ COMMANDS: Final = {
     "init": "Make a working plugin repository.",
     "build": "Run the plugin's definition, judge it and write its manifest.",
     "check": "Judge manifests before installation; show when schedules fire.",
+    "lint": "Judge plugin sources in Python and TypeScript without running them.",
     "diff": "Say what an upgrade changes for a host, breaking changes first.",
     "next": "Say a schedule in words and list its next fire times.",
     "explain": "Explain a rule: what it finds, why, a bad and a good example.",

@@ -33,9 +33,13 @@ def read(path: Path) -> bytes:
 
 def text(path: Path) -> Text:
     """The text of a Python file or, as far as it goes, of any other."""
+    return text_of(read(path))
+
+
+def text_of(data: bytes) -> Text:
+    """The text of such a file's bytes."""
     from nsplugin_cli.source.python_text import Text, Unreadable, decode
 
-    data = read(path)
     try:
         return decode(data)
     except Unreadable:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nsplugin_cli.linting import Setting, judge
+from nsplugin_cli.lint.judging import Setting, judge
 
 EXAMPLES = Path(__file__).parents[2] / "fixtures" / "seeds"
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from nsplugin_cli.linting import SUFFIXES
+from nsplugin_cli.lint.judging import SUFFIXES
 from nsplugin_cli.source.discover import SKIPPED
 
 if TYPE_CHECKING:

@@ -32,16 +32,25 @@ class Setting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """The findings of one file, each placed, before any selection; its ignores; how many definitions it holds."""
+    """The findings of one file, each placed, before any selection; its ignores; how many definitions it holds.
+
+    ``lacking``: it is TypeScript, and the extra that reads it is not installed.
+    """
 
     problems: tuple[Problem, ...] = ()
     ignores: tuple[Ignore, ...] = ()
     definitions: int = 0
+    lacking: bool = False
 
 
 def judge(data: bytes, path: str, setting: Setting, resolve: Resolve | None) -> Judged:
     """Read and judge one file. Never raises on bad input, never runs or imports what it reads."""
-    file = read_source(data, path, resolve)
+    try:
+        file = read_source(data, path, resolve)
+    except ModuleNotFoundError as error:
+        if not (error.name or "").startswith("tree_sitter"):
+            raise
+        return Judged(lacking=True)
     if file.unreadable is not None:
         return Judged(problems=(identified("NSP003", file.unreadable),), ignores=file.ignores)
     found = [problem for definition in file.definitions for problem in _judged(definition, setting)]
@@ -76,7 +85,7 @@ def _judged(definition: SourceDefinition, setting: Setting) -> Iterator[Problem]
         handlers=definition.handlers,
         facts=definition.facts,
     )
-    for problem in ordered([*check(subject), *family.check(subject)]):
+    for problem in ordered([*definition.problems, *check(subject), *family.check(subject)]):
         yield problem.placed(definition.spans)
 
 

@@ -1,0 +1,106 @@
+"""``nsplugin lint``: what an author runs on every save."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from nsplugin_cli import terminal
+from nsplugin_cli.commands.options import COLOR, FORMAT, STRICT, shared, show
+
+if TYPE_CHECKING:
+    from nsplugin_cli.lint.run import Options, Outcome
+
+
+@click.command("lint", short_help="Judge plugin sources without running them.")
+@click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--select", default="", metavar="RULES", help="Only these: codes, beginnings of codes or names, with commas.")
+@click.option("--ignore", default="", metavar="RULES", help="Not these.")
+@click.option("--fix", is_flag=True, help="Mend what is safe to mend, in place.")
+@click.option("--diff", is_flag=True, help="Show what --fix changes; without --fix, change nothing.")
+@click.option("--statistics", is_flag=True, help="Count the findings of each rule instead of listing them.")
+@click.option("--watch", is_flag=True, help="Lint again whenever a file changes; Ctrl-C ends it.")
+@click.option("--cache/--no-cache", default=True, help="Whether to keep verdicts, in .nsplugin_cache.", show_default=True)
+@click.option("--stdin-filename", "name", type=click.Path(path_type=Path), metavar="FILE", help="What the text of - is called.")
+@shared(STRICT, FORMAT, COLOR)
+def command(paths: tuple[Path, ...], select: str, ignore: str, cache: bool, name: Path | None, watch: bool, **how: Any) -> int:
+    """Find what build finds, and what only the source shows, without executing a line of it.
+
+    PATH is a file or a folder; without one, the current folder. - is standard input. What git ignores is left out.
+    """
+    from nsplugin_cli.lint import run
+
+    stdin = sys.stdin.buffer.read() if paths == (Path("-"),) else None
+    asked = run.options(paths, select=select, ignore=ignore, cache=cache, stdin=stdin, name=name)
+    _check(asked, watch=watch, **how)
+    code = _once(asked, **how)
+    if watch:
+        from nsplugin_cli.lint.watching import changes
+
+        for _ in changes(asked.paths):
+            terminal.say("\nlinting again")
+            code = _once(asked, **how)
+    return code
+
+
+def _check(asked: Options, *, watch: bool, statistics: bool, diff: bool, form: str, **_: Any) -> None:
+    if watch and (asked.stdin is not None or form != "text"):
+        raise click.UsageError("--watch is for a person and for files: leave out --format, and name files or folders")
+    if statistics and form not in ("text", "json"):
+        raise click.UsageError(f"--statistics has no {form} form: it is text or json")
+    if diff and form != "text":
+        raise click.UsageError("--diff is text: leave out --format")
+
+
+def _once(asked: Options, *, fix: bool, diff: bool, statistics: bool, strict: bool, form: str, color: Any) -> int:
+    from nsplugin_cli.lint import run
+
+    outcome = run.lint(asked)
+    changed = _mend(asked, outcome, fix=fix, diff=diff) if fix or diff else 0
+    if changed and fix:
+        outcome = run.lint(asked)
+    if statistics:
+        _count(outcome, form)
+    elif fix or not diff:
+        show(outcome.report, form, color, to_stderr=fix and asked.stdin is not None)
+    return max(_remarks(outcome), outcome.report.exit_code(strict=strict), int(bool(changed) and not fix))
+
+
+def _mend(asked: Options, outcome: Outcome, *, fix: bool, diff: bool) -> int:
+    """Show, or make, the changes; how many files they are in."""
+    from nsplugin_cli import sources
+    from nsplugin_cli.lint import fixing, run
+    from nsplugin_cli.report.text import count
+
+    mended = run.mend(asked, outcome)
+    for each in mended if diff else ():
+        terminal.write_bytes(fixing.difference(each, sources.shown(Path(each.path))))
+    for each in mended if fix else ():
+        why = fixing.write(each)
+        if why is not None:
+            terminal.say(f"{sources.shown(Path(each.path))} was not mended: {why}")
+    sys.stdout.flush()
+    findings, files = count(sum(each.findings for each in mended), "finding"), count(len(mended), "file")
+    terminal.say(f"{'mended' if fix else 'would mend'} {findings} in {files}" if mended else "nothing that is safe to mend")
+    return len(mended)
+
+
+def _count(outcome: Outcome, form: str) -> None:
+    from nsplugin_cli.report import statistics
+
+    terminal.write_bytes((statistics.render_json if form == "json" else statistics.render_text)(outcome.report))
+
+
+def _remarks(outcome: Outcome) -> int:
+    """Say which files were not judged; 2 when that is so for want of an extra."""
+    from nsplugin_cli.report.text import count
+
+    for path, why in outcome.unread:
+        terminal.say(f"{path} was skipped: {why}")
+    if outcome.lacking:
+        files = count(outcome.lacking, "TypeScript file")
+        terminal.say(f'{files} not read; to lint TypeScript: pip install "nsplugin[typescript]"')
+    return 2 if outcome.lacking else 0

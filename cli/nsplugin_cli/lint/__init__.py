@@ -1,0 +1,1 @@
+"""``nsplugin lint``: sources are read and never run."""

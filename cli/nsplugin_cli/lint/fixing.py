@@ -1,0 +1,200 @@
+"""Mends what is safe to mend: the characters of one literal or key, and nothing else in the file."""
+
+from __future__ import annotations
+
+import difflib
+import io
+import os
+import re
+import tempfile
+import tokenize
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from nsplugin.rules._family import Problem
+from nsplugin_cli.lint.judging import TYPESCRIPT, Judged
+
+_LINE_END: Final = re.compile(r"\r\n|\r|\n")
+_LITERAL: Final = re.compile(r"""(['"`])[^'"`\\\r\n]*\1""")
+_ESCAPES: Final = re.compile(r"(?:\\[nrtfv]|\\x[0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4})+")
+_HARMLESS: Final = re.compile(r"""[^\x00-\x1f\x7f-\U0010ffff'"`\\]+""")
+_BOM: Final = b"\xef\xbb\xbf"
+_ROUNDS: Final = 10
+
+Judge = Callable[[bytes], Judged]
+Counting = Callable[[Judged], Sequence[Problem]]
+
+
+class Edit(NamedTuple):
+    """The characters ``start:end`` of the text are to become ``new``."""
+
+    start: int
+    end: int
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """A file's bytes before and after, and how many findings that takes away."""
+
+    path: str
+    before: bytes
+    after: bytes
+    findings: int
+
+
+def mend(path: str, data: bytes, judge: Judge, counting: Counting) -> Mended | None:
+    """The file with all that is safe to mend mended, or ``None`` when there is nothing.
+
+    ``judge`` judges bytes in the file's place, ``counting`` gives the findings that count. Every change is judged before it is
+    kept: it must take findings away and bring no new one.
+    """
+    current, judged = data, judge(data)
+    first = len(judged.problems)
+    for _ in range(_ROUNDS):
+        edits = _edits(path, current, counting(judged))
+        better = _best(path, current, judged, edits, judge)
+        if better is None:
+            break
+        current, judged = better
+    if current == data:
+        return None
+    return Mended(path, data, current, first - len(judged.problems))
+
+
+def _best(path: str, data: bytes, judged: Judged, edits: list[Edit], judge: Judge) -> tuple[bytes, Judged] | None:
+    """All edits at once when that makes the file better, else those that do so one by one."""
+    found = _tried(path, data, judged, edits, judge)
+    if found is not None or len(edits) < 2:
+        return found
+    singly = (_tried(path, data, judged, [edit], judge) for edit in edits)
+    return next((each for each in singly if each is not None), None)
+
+
+def _tried(path: str, data: bytes, judged: Judged, edits: list[Edit], judge: Judge) -> tuple[bytes, Judged] | None:
+    new = _applied(path, data, edits) if edits else None
+    if new is None:
+        return None
+    after = judge(new)
+    return (new, after) if _is_better(judged, after) else None
+
+
+def _is_better(before: Judged, after: Judged) -> bool:
+    old, new = (Counter(problem.code for problem in judged.problems) for judged in (before, after))
+    return new < old and after.definitions == before.definitions and after.ignores == before.ignores
+
+
+class _Source:
+    """A file's text with the places of its lines; ``None`` for one that would not come back byte by byte."""
+
+    def __init__(self, text: str, codec: str, mark: bytes) -> None:
+        self.text, self.codec, self.mark = text, codec, mark
+        self._starts = [0, *(match.end() for match in _LINE_END.finditer(text))]
+
+    def offset(self, line: int, column: int) -> int:
+        """The offset of a place, which counts from 1."""
+        return self._starts[line - 1] + column - 1
+
+    def encoded(self, text: str) -> bytes:
+        """The bytes of another text in this file's encoding."""
+        return self.mark + text.encode(self.codec)
+
+
+def _source(path: str, data: bytes) -> _Source | None:
+    mark, body = (_BOM, data[len(_BOM) :]) if data.startswith(_BOM) else (b"", data)
+    try:
+        codec = "utf-8" if path.lower().endswith(TYPESCRIPT) else tokenize.detect_encoding(io.BytesIO(body).readline)[0]
+        source = _Source(body.decode(codec), codec, mark)
+        return source if source.encoded(source.text) == data else None
+    except (SyntaxError, ValueError, LookupError):
+        return None
+
+
+def _edits(path: str, data: bytes, problems: Iterable[Problem]) -> list[Edit]:
+    """The edits for findings that say what to write instead, none of them touching another."""
+    source = _source(path, data)
+    edits = sorted({edit for each in problems if source is not None for edit in _edit(source, path, each)})
+    ends = [edit.end for edit in edits]
+    return [edit for at, edit in enumerate(edits) if bisect_left(ends, edit.start + 1) == at]
+
+
+def _edit(source: _Source, path: str, problem: Problem) -> Iterator[Edit]:
+    span, fix = problem.span, problem.fix
+    if span is None or fix is None or span.line != span.end_line or problem.path not in (None, path):
+        return
+    start, end = source.offset(span.line, span.column), source.offset(span.end_line, span.end_column)
+    written = source.text[start:end]
+    if not _HARMLESS.fullmatch(fix):
+        return
+    if _LITERAL.fullmatch(written):
+        yield Edit(start + 1, end - 1, fix)
+    elif problem.target == "key" and written.isidentifier() and fix.isidentifier():
+        yield Edit(start, end, fix if path.lower().endswith(TYPESCRIPT) else _snake(fix))
+    elif problem.start is not None and problem.target == "value" and _is_plain(written):
+        yield Edit(start, end, fix)
+
+
+def _is_plain(written: str) -> bool:
+    """Whether a piece of a literal stands for itself, or is nothing but escapes."""
+    return not re.search(r"""['"`\\{}$]""", written) or _ESCAPES.fullmatch(written) is not None
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+
+
+def _applied(path: str, data: bytes, edits: list[Edit]) -> bytes | None:
+    source = _source(path, data)
+    if source is None:
+        return None
+    text = source.text
+    for edit in reversed(edits):
+        text = text[: edit.start] + edit.new + text[edit.end :]
+    try:
+        return source.encoded(text)
+    except UnicodeEncodeError:
+        return None
+
+
+def difference(mended: Mended, name: str) -> str:
+    """What changes, as a unified diff. Bytes that are no text of the file's encoding are shown as escapes."""
+    before, after = (_lines(mended.path, data) for data in (mended.before, mended.after))
+    lines = difflib.unified_diff(before, after, f"a/{name}", f"b/{name}")
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+
+
+def _lines(path: str, data: bytes) -> list[str]:
+    source = _source(path, data)
+    return (data.decode("utf-8", "backslashreplace") if source is None else source.text).splitlines(keepends=True)
+
+
+def write(mended: Mended) -> str | None:
+    """Put the mended bytes in the file's place, all at once; why that was not done, or ``None``.
+
+    A link stays a link, and the file keeps its mode. A file that has changed since it was read is left alone.
+    """
+    place = os.path.realpath(mended.path)
+    try:
+        with open(place, "rb") as file:  # noqa: PTH123
+            mode = os.fstat(file.fileno()).st_mode
+            if file.read() != mended.before:
+                return "it has changed meanwhile"
+        _replace(place, mended.after, mode & 0o7777)
+    except OSError as error:
+        return error.strerror or str(error)
+    return None
+
+
+def _replace(place: str, data: bytes, mode: int) -> None:
+    descriptor, temporary = tempfile.mkstemp(dir=os.path.dirname(place), prefix=".nsplugin-")  # noqa: PTH120
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            os.chmod(temporary, mode)  # noqa: PTH101
+        os.replace(temporary, place)  # noqa: PTH105
+    except BaseException:
+        os.unlink(temporary)  # noqa: PTH108
+        raise

@@ -1,0 +1,86 @@
+"""Where a linted file belongs: its project file, and the root below which its imports and the cache lie."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from nsplugin_cli import project as projects
+from nsplugin_cli.lint.judging import Setting
+from nsplugin_cli.lint.selection import Selection, selection
+from nsplugin_cli.project import Project
+
+
+class Places:
+    """Answers for folders (absolute paths), each looked at once in a run.
+
+    ``bases``: where a file that lies in no repository and no project belongs, in this order. ``select`` and ``ignore``: the
+    command line's.
+    """
+
+    def __init__(self, bases: Iterable[str], select: tuple[str, ...] = (), ignore: tuple[str, ...] = ()) -> None:
+        self._bases = [base.rstrip("/") or "/" for base in bases]
+        self._select, self._ignore = select, ignore
+        self._projects: dict[str, Project | None] = {}
+        self._repositories: dict[str, str | None] = {}
+        self._settings: dict[str, Setting] = {}
+        self._roots: dict[str, str] = {}
+        self._selections: dict[str, tuple[str, Selection]] = {}
+
+    def project(self, folder: str) -> Project | None:
+        """The nearest project file upward, read (spec/cli.md Project file)."""
+        if folder not in self._projects:
+            own = projects.at(Path(folder))
+            parent = os.path.dirname(folder)  # noqa: PTH120
+            self._projects[folder] = own or (None if parent == folder else self.project(parent))
+        return self._projects[folder]
+
+    def setting(self, folder: str) -> Setting:
+        """What the rules need of the project file."""
+        if folder not in self._settings:
+            project = self.project(folder)
+            self._settings[folder] = (
+                Setting() if project is None else Setting(identity=project.identity, timezone=project.get("timezone"))
+            )
+        return self._settings[folder]
+
+    def root(self, folder: str) -> str:
+        """The repository around a folder; without one the project's folder, the first base around it, or the folder itself."""
+        if folder not in self._roots:
+            self._roots[folder] = self._repository(folder) or self._fallback(folder)
+        return self._roots[folder]
+
+    def _repository(self, folder: str) -> str | None:
+        if folder not in self._repositories:
+            parent = os.path.dirname(folder)  # noqa: PTH120
+            if os.path.exists(f"{folder}/.git"):  # noqa: PTH110
+                self._repositories[folder] = folder
+            else:
+                self._repositories[folder] = None if parent == folder else self._repository(parent)
+        return self._repositories[folder]
+
+    def _fallback(self, folder: str) -> str:
+        project = self.project(folder)
+        if project is not None:
+            return str(project.folder)
+        return next((base for base in self._bases if folder == base or folder.startswith(base.rstrip("/") + "/")), folder)
+
+    def takes(self, code: str, path: str) -> bool:
+        """Whether a finding in the file of that absolute path counts."""
+        base, chosen = self._selection(os.path.dirname(path))  # noqa: PTH120
+        return chosen.takes(code, os.path.relpath(path, base).replace(os.sep, "/"))
+
+    def _selection(self, folder: str) -> tuple[str, Selection]:
+        if folder not in self._selections:
+            project = self.project(folder)
+            table = {} if project is None else project.table
+            base = folder if project is None else str(project.folder)
+            name = "" if project is None or project.file is None else project.file.name
+            self._selections[folder] = base, selection(table, name, self._select, self._ignore)
+        return self._selections[folder]
+
+    def faulty(self) -> list[Project]:
+        """The project files met so far that have faults, each once."""
+        met = {project.file: project for project in self._projects.values() if project is not None}
+        return [project for project in met.values() if project.faults]

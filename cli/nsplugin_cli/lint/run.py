@@ -1,0 +1,220 @@
+"""One run of ``lint``: files → verdicts → ignores → selection → report."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from nsplugin.rules._family import Problem
+from nsplugin.rules.identity import problem
+from nsplugin_cli import sources
+from nsplugin_cli.diagnostic import CONFIG_CODE, Diagnostic, Report, WrongCall, ordered
+from nsplugin_cli.facts import Ignore
+from nsplugin_cli.lint import examining, files, fixing, selection, workers
+from nsplugin_cli.lint.cache import Cache
+from nsplugin_cli.lint.examining import Task, UnreadFile, Verdict
+from nsplugin_cli.lint.fixing import Mended
+from nsplugin_cli.lint.judging import Judged, read_source
+from nsplugin_cli.lint.places import Places
+from nsplugin_cli.progress import track
+from nsplugin_cli.source.suppress import silence
+
+STDIN = "-"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What the command line asks for. ``stdin``: the text to lint in place of the file ``paths`` then names."""
+
+    paths: tuple[Path, ...]
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    cache: bool = True
+    stdin: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What a run found: the report; by absolute path the problems that count; the files not read, and why.
+
+    ``lacking``: how many files need an extra that is not installed.
+    """
+
+    report: Report
+    problems: dict[str, list[Problem]]
+    tasks: dict[str, Task]
+    unread: tuple[tuple[str, str], ...] = ()
+    lacking: int = 0
+
+
+def options(
+    paths: Sequence[Path], *, select: str, ignore: str, cache: bool, stdin: bytes | None = None, name: Path | None = None
+) -> Options:
+    """The call, checked. Raises :class:`WrongCall` for paths that do not exist and codes that no rule has."""
+    for path in paths:
+        if str(path) != STDIN and not os.path.lexists(path):
+            raise WrongCall(f"there is no {path}")
+    if stdin is not None:
+        paths = [name or Path("stdin.py")]
+    return Options(
+        paths=tuple(paths) or (Path(),),
+        select=selection.codes(select.split(","), "--select"),
+        ignore=selection.codes(ignore.split(","), "--ignore"),
+        cache=cache and stdin is None,
+        stdin=stdin,
+    )
+
+
+def lint(asked: Options) -> Outcome:
+    """Judge all files at the paths. Nothing is run or imported."""
+    return Run(asked).outcome()
+
+
+def mend(asked: Options, outcome: Outcome) -> list[Mended]:
+    """What is safe to mend of what a run found. Nothing is written."""
+    run = Run(asked)
+    found = (
+        run.mended(outcome.tasks[path]) for path, problems in outcome.problems.items() if _mendable(path, problems, outcome)
+    )
+    return [mended for mended in found if mended is not None]
+
+
+def _mendable(path: str, problems: Iterable[Problem], outcome: Outcome) -> bool:
+    return path in outcome.tasks and any(each.fix is not None for each in problems)
+
+
+@dataclass(slots=True)
+class Run:
+    """One run in the making."""
+
+    asked: Options
+    places: Places = field(init=False)
+    cache: Cache | None = field(init=False)
+    verdicts: dict[str, Verdict] = field(default_factory=dict)
+    unread: list[tuple[str, str]] = field(default_factory=list)
+    walked: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        folders = [os.path.abspath(path) for path in self.asked.paths if path.is_dir()]  # noqa: PTH100
+        self.walked = bool(folders)
+        self.places = Places([os.getcwd(), *folders], self.asked.select, self.asked.ignore)  # noqa: PTH109
+        self.cache = Cache() if self.asked.cache else None
+        examining.forget()
+
+    def outcome(self) -> Outcome:
+        tasks = {task.path: task for task in map(self._task, files.sources(self.asked.paths))}
+        self._judge(list(tasks.values()))
+        counted = {path: found for path, found in self._counted() if found}
+        diagnostics = [_diagnostic(problem, path) for path, found in counted.items() for problem in found]
+        diagnostics += list(self._faults())
+        report = Report(
+            command="lint",
+            files=len(self.verdicts),
+            diagnostics=ordered(diagnostics),
+            sources=self._texts([*counted, *(str(project.file) for project in self.places.faulty())]),
+        )
+        lacking = sum(verdict.judged.lacking for verdict in self.verdicts.values())
+        return Outcome(report=report, problems=counted, tasks=tasks, unread=tuple(self.unread), lacking=lacking)
+
+    def mended(self, task: Task) -> Mended | None:
+        """The mended form of one file, if it has anything that is safe to mend."""
+        try:
+            data = examining.read(task.path) if self.asked.stdin is None else self.asked.stdin
+        except UnreadFile:
+            return None
+
+        def counting(judged: Judged) -> list[Problem]:
+            own = [each for each in judged.problems if each.path in (None, task.path)]
+            return [each for each in silence(own, judged.ignores).problems if self.places.takes(each.code, task.path)]
+
+        return fixing.mend(task.path, data, lambda new: examining.examine(task, new).judged, counting)
+
+    def _task(self, path: Path) -> Task:
+        absolute = os.path.abspath(path)  # noqa: PTH100 - resolve() would follow links
+        folder = os.path.dirname(absolute)  # noqa: PTH120
+        return Task(absolute, self.places.root(folder), self.places.setting(folder))
+
+    def _judge(self, tasks: list[Task]) -> None:
+        if self.asked.stdin is not None:
+            (task,) = tasks
+            self.verdicts[task.path] = examining.examine(task, self.asked.stdin)
+            return
+        left = [task for task in tasks if not self._known(task)]
+        for (task, result), _ in zip(workers.results(left), track(left, "linting"), strict=True):
+            self._take(task, result)
+        if self.cache is not None:
+            self.cache.save()
+
+    def _known(self, task: Task) -> bool:
+        verdict = None
+        if self.cache is not None:
+            try:
+                verdict = self.cache.look_up(task, examining.read(task.path))
+            except UnreadFile:
+                return False
+        if verdict is not None:
+            self.verdicts[task.path] = verdict
+        return verdict is not None
+
+    def _take(self, task: Task, result: Verdict | str) -> None:
+        if isinstance(result, str):
+            self.unread.append((task.path, result))
+            return
+        self.verdicts[task.path] = result
+        if self.cache is not None:
+            self.cache.store(task, result)
+
+    def _counted(self) -> Iterator[tuple[str, list[Problem]]]:
+        """Each file's findings that no ignore silences and that are selected."""
+        found: dict[str, set[Problem]] = defaultdict(set)
+        for path, verdict in self.verdicts.items():
+            found[path] |= set()
+            for each in verdict.judged.problems:
+                found[each.path or path].add(each)
+        for path, problems in found.items():
+            ignores = self._ignores(path)
+            left = silence(problems, ignores) if ignores else None
+            kept = problems if left is None else left.problems
+            idle = () if left is None else self._needless(path, left.needless)
+            yield path, [each for each in (*kept, *idle) if self.places.takes(each.code, path)]
+
+    def _ignores(self, path: str) -> tuple[Ignore, ...]:
+        """A file's ignores; those of a module that only an import led to are read now."""
+        if path in self.verdicts:
+            return self.verdicts[path].judged.ignores
+        try:
+            return read_source(examining.read(path), path, None).ignores
+        except UnreadFile:
+            return ()
+
+    def _needless(self, path: str, ignores: Iterable[Ignore]) -> list[Problem]:
+        """A module may be silenced because of who imports it: alone, it does not show which of its ignores are needed."""
+        from nsplugin_cli.catalogue import rules
+        from nsplugin_cli.rules.ignores import needless
+
+        verdict = self.verdicts.get(path)
+        whole = self.walked or (verdict is not None and verdict.judged.definitions > 0)
+        idle = [ignore for ignore in ignores if whole or ignore.fault is not None]
+        return needless(idle, {rule.code for rule in rules()})
+
+    def _faults(self) -> Iterator[Diagnostic]:
+        """What is wrong with the project files (NSP001)."""
+        for project in self.places.faulty():
+            for fault in project.faults:
+                yield _diagnostic(problem(CONFIG_CODE, fault), str(project.file))
+
+    def _texts(self, paths: Iterable[str]) -> dict[str, str]:
+        """The text of each file that a finding stands in, by its shown path."""
+        texts = {}
+        for path in paths:
+            own = self.asked.stdin if self.asked.stdin is not None and path in self.verdicts else None
+            text = sources.text(Path(path)) if own is None else sources.text_of(own)
+            texts[sources.shown(Path(path))] = text.source
+        return texts
+
+
+def _diagnostic(found: Problem, path: str) -> Diagnostic:
+    return Diagnostic.of(replace(found, path=None), sources.shown(Path(path)))

@@ -1,0 +1,60 @@
+"""Judging many files at once, in processes: only when there is enough to judge that they pay."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from typing import Final
+
+from nsplugin_cli.lint.examining import Task, UnreadFile, Verdict, examine, read
+
+PAYS: Final = 40
+"""So many files take as long as starting the processes."""
+_CHUNK: Final = 24
+
+Result = tuple[Task, "Verdict | str"]
+"""What came of a file: its verdict, or why it could not be read."""
+
+
+def results(tasks: Sequence[Task]) -> Iterator[Result]:
+    """Judge the files, in any order."""
+    processes = min(_cores(), len(tasks) // (PAYS // 2))
+    if processes < 2 or "fork" not in multiprocessing.get_all_start_methods() or threading.active_count() > 1:
+        yield from map(result, tasks)
+        return
+    yield from _at_once(tasks, processes)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def result(task: Task) -> Result:
+    """Read and judge one file, here and now."""
+    try:
+        return task, examine(task, read(task.path))
+    except UnreadFile as error:
+        return task, str(error)
+
+
+def _at_once(tasks: Sequence[Task], processes: int) -> Iterator[Result]:
+    """Forked processes have all modules already. One that dies takes only its own files along: these are judged here."""
+    chunks = [tasks[start : start + _CHUNK] for start in range(0, len(tasks), _CHUNK)]
+    with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("fork")) as pool:
+        pending: dict[Future[list[Result]], Sequence[Task]] = {pool.submit(_several, chunk): chunk for chunk in chunks}
+        while pending:
+            done, _ = wait(pending, return_when=FIRST_COMPLETED)
+            for future in done:
+                chunk = pending.pop(future)
+                try:
+                    yield from future.result()
+                except BrokenProcessPool:
+                    yield from map(result, chunk)
+
+
+def _several(tasks: Sequence[Task]) -> list[Result]:
+    return [result(task) for task in tasks]

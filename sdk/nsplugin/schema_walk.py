@@ -223,10 +223,10 @@ def _example(node: Node) -> str | None:
 
 
 def _pointer(path: Path) -> str:
-    tokens: list[str | int] = []
+    tokens: list[str] = []
     while path is not None:
         path, key = path
-        tokens.append(key if type(key) is int else token(key))
+        tokens.append(token(key))
     return join("", *reversed(tokens))
 
 

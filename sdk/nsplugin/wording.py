@@ -60,8 +60,10 @@ def quoted(text: str) -> str:
 
 
 def token(key: Any) -> str:
-    """The reference token of a mapping key of any type: a string is itself, another value is described."""
-    return plain(key) if isinstance(key, str) else found(key, "python")
+    """The reference token of a mapping key of any type: strings and numbers are themselves, other values are described."""
+    if isinstance(key, str):
+        return plain(key)
+    return integer(key) if type(key) is int else found(key, "python")
 
 
 def found(value: Any, origin: Origin) -> str:

@@ -117,7 +117,7 @@ class Family(Generic[SubjectT]):
     """An ordered set of rules. The object itself is the registry: no global, no import order."""
 
     rules: tuple[Rule[SubjectT], ...]
-    _chosen: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _chosen: dict[str, tuple[Rule[SubjectT], ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def check(self, subject: SubjectT) -> list[Problem]:
         """Run every rule that speaks of the subject's platform; sorted by pointer and code, each problem once."""
@@ -125,11 +125,10 @@ class Family(Generic[SubjectT]):
 
     def run(self, subject: SubjectT) -> list[Problem]:
         """What every rule that speaks of the subject's platform finds, in the order of the rules."""
-        return [rule.problem(found) for rule, check in self.of(subject.platform.name) for found in check(subject)]
+        return [rule.problem(found) for rule in self.of(subject.platform.name) for found in rule.check(subject)]
 
-    def of(self, platform: str) -> tuple[tuple[Rule[SubjectT], Callable[[SubjectT], Iterable[Found]]], ...]:
-        """The rules that speak of a platform, each with its check."""
+    def of(self, platform: str) -> tuple[Rule[SubjectT], ...]:
+        """The rules that speak of a platform."""
         if platform not in self._chosen:
-            chosen = (rule for rule in self.rules if not rule.platforms or platform in rule.platforms)
-            self._chosen[platform] = tuple((rule, rule.check) for rule in chosen)
+            self._chosen[platform] = tuple(rule for rule in self.rules if not rule.platforms or platform in rule.platforms)
         return self._chosen[platform]

@@ -122,3 +122,20 @@ def test_an_error_carries_every_fault_and_says_them() -> None:
     assert str(error) == "minute 60 is out of range: 0–59; hour 24 is out of range: 0–23"
     assert isinstance(raised.value, ValueError)
     assert error.faults[1] == CronFault("NSP203", "hour 24 is out of range: 0–23", "midnight is hour `0`", "hour", 4, 6)
+
+
+@pytest.mark.parametrize(
+    ("field", "restricted"),
+    [("*", False), ("*/1", False), ("*/01", False), ("*/0001", False), ("5,*", False), ("2,*/01", False)]
+    + [("*/2", True), ("*/11", True), ("*/10", True), ("1-7", True), ("1-7/1", True), ("1,2,3", True)],
+)
+def test_a_day_field_is_free_only_with_a_star_or_a_step_of_one(field: str, restricted: bool) -> None:
+    """G4."""
+    assert parse(f"0 0 {field} * 1").day_restricted == restricted
+    assert parse(f"0 0 1 * {field}").weekday_restricted == restricted
+
+
+def test_a_week_written_out_and_a_month_written_out_are_restrictions() -> None:
+    """G4: `1-31` and `0-7` name every day and are restrictions all the same."""
+    expression = parse("0 0 1-31 * 0-7")
+    assert expression.day_restricted and expression.weekday_restricted

@@ -24,7 +24,7 @@ LAYERS = (
     {"report"},
     {"sources", "destinations", "scaffold"},
     {"entry_problems", "definition_problems"},
-    {"pipeline", "forecast", "lint"},
+    {"pipeline", "forecast", "comparison", "lint"},
     {"commands"},
     {"app"},
     {"__main__"},

@@ -29,6 +29,8 @@ DOORS = {
     "pathspec": ("nsplugin_cli.lint.files", "nsplugin_cli.lint.selection"),
     "watchfiles": ("nsplugin_cli.lint.watching",),
     "tomli": ("nsplugin.platforms", "nsplugin_cli.project"),
+    "pathspec": ("nsplugin_cli.lint",),
+    "watchfiles": ("nsplugin_cli.lint",),
     "sqlite3": ("nsplugin_core.store",),
     "psycopg": ("nsplugin_core.store",),
 }

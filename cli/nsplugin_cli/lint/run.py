@@ -76,14 +76,9 @@ def lint(asked: Options) -> Outcome:
 def mend(asked: Options, outcome: Outcome) -> list[Mended]:
     """What is safe to mend of what a run found. Nothing is written."""
     run = Run(asked)
-    found = (
-        run.mended(outcome.tasks[path]) for path, problems in outcome.problems.items() if _mendable(path, problems, outcome)
-    )
-    return [mended for mended in found if mended is not None]
-
-
-def _mendable(path: str, problems: Iterable[Problem], outcome: Outcome) -> bool:
-    return path in outcome.tasks and any(each.fix is not None for each in problems)
+    hopeful = [path for path, found in outcome.problems.items() if any(each.fix is not None for each in found)]
+    mended = (run.mended(outcome.tasks[path]) for path in hopeful if path in outcome.tasks)
+    return [each for each in mended if each is not None]
 
 
 @dataclass(slots=True)

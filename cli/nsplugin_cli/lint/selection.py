@@ -71,7 +71,7 @@ def _longest(code: str, beginnings: Iterable[str]) -> int:
 
 
 def selection(table: Mapping[str, Any], file: str, select: tuple[str, ...], ignore: tuple[str, ...]) -> Selection:
-    """What a project file's table selects, under the command line's codes: its ``select`` replaces the file's, ``ignore`` adds."""
+    """What a project file's table selects; the command line's ``select`` replaces the file's, its ``ignore`` adds."""
     return Selection(
         select or codes(table.get("select", ()), f"{file}: select") or (_ALL,),
         (*codes(table.get("ignore", ()), f"{file}: ignore"), *ignore),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -23,6 +22,6 @@ def changes(paths: Iterable[Path]) -> Iterator[None]:
 
 def counts(path: str) -> bool:
     """Whether a change of that file can change what a run finds."""
-    *folders, name = path.split(os.sep)
+    *folders, name = Path(path).parts
     inside = not any(folder in SKIPPED or folder == FOLDER or folder == ".git" for folder in folders)
     return inside and (name.lower().endswith(SUFFIXES) or name in (*FILE_NAMES, ".gitignore"))

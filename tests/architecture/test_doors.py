@@ -26,8 +26,6 @@ DOORS = {
     "regex": ("nsplugin.json_schema",),
     "rfc8785": ("nsplugin.canonical",),
     "tzdata": ("nsplugin.cron.zones",),
-    "pathspec": ("nsplugin_cli.lint.files", "nsplugin_cli.lint.selection"),
-    "watchfiles": ("nsplugin_cli.lint.watching",),
     "tomli": ("nsplugin.platforms", "nsplugin_cli.project"),
     "pathspec": ("nsplugin_cli.lint",),
     "watchfiles": ("nsplugin_cli.lint",),

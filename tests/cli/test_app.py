@@ -27,7 +27,7 @@ def test_version() -> None:
     ("arguments", "error"),
     [
         (["biuld"], "there is no command 'biuld'; did you mean 'build'?"),
-        (["frobnicate"], "there is no command 'frobnicate'; the commands are init, build, check, next, explain, rules, schema"),
+        (["frobnicate"], f"there is no command 'frobnicate'; the commands are {', '.join(app.COMMANDS)}\n"),
         (["check"], "Missing argument 'MANIFEST...'"),
         (["check", "a.json"], "Missing option '--timezone'"),
         (["check", "a.json", "--timezone", "UTC"], "cannot read a.json: No such file or directory"),

@@ -15,6 +15,7 @@ import hostile_corpus
 
 CORPUS = list(hostile_corpus.corpus())
 SECONDS = 5
+"""Of this process's own time, so that a busy machine fails nothing."""
 EVERY = 12
 """Each so many-th manifest goes through a process of its own as well."""
 
@@ -27,9 +28,9 @@ def test_the_corpus_is_large() -> None:
 def test_every_hostile_manifest_is_refused_in_good_time_and_in_words(form: str, step: int) -> None:
     arguments = ["check", "-", "--timezone", "Europe/Berlin", "--now", "2026-03-06T12:00Z", "--format", form]
     for hostile in CORPUS[::step]:
-        start = time.monotonic()
+        start = time.process_time()
         code, out, err = fixture_runs.call(arguments, hostile.data)
-        taken = time.monotonic() - start
+        taken = time.process_time() - start
         assert (code, err) == (1, ""), f"{hostile.name}: {code} {err}"
         assert taken < SECONDS, f"{hostile.name} took {taken:.1f} s"
         _looks_right(hostile, out, form)

@@ -8,7 +8,7 @@ from typing import Final
 from nsplugin.cron.moments import utc_offset
 from nsplugin.cron.quotes import quoted
 
-_OFFSET: Final = re.compile(r"UTC([+-])([0-9]{1,2})(?::([0-9]{2}))?")
+_OFFSET: Final = re.compile(r"UTC([+-])([0-9]{1,2}(?!:)|[0-9]{2}(?=:))(?::([0-9]{2}))?")
 _NEARLY: Final = re.compile(
     r"(?:UTC|GMT|Z)?\s*([+-])\s*(?:([0-9]{1,2})(?:[:.]([0-9]{1,2}))?|([0-9]{2})([0-9]{2}))", re.IGNORECASE
 )

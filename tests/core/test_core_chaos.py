@@ -1,7 +1,7 @@
 """Cores killed, stopped and cut off from their database while tasks flow; then nothing may be missing (spec/core.md B2).
 
-``NSPLUGIN_CHAOS_ROUNDS`` sets the number of rounds on both stores together; ``NSPLUGIN_CHAOS_RESTART`` is a command that restarts PostgreSQL, run every
-fiftieth round if set.
+``NSPLUGIN_CHAOS_ROUNDS`` sets the number of rounds on both stores together; ``NSPLUGIN_CHAOS_RESTART`` is a command that
+restarts PostgreSQL, run every fiftieth round if set.
 """
 
 from __future__ import annotations

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from json import dumps
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from nsplugin.nearest import closest, look_up
 from nsplugin.pointers import UNKNOWN, join
@@ -24,8 +23,7 @@ Fault = tuple[str, Found]
 """A code and what was found."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
+class Node(NamedTuple):
     """A schema, ready to walk. ``label`` names the value in messages, ``noun`` the thing that it is, ``place`` its kind.
 
     ``exact`` holds the types of which a value needs no further look.

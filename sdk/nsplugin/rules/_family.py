@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from nsplugin.pointers import split
@@ -112,12 +112,14 @@ def _step(token: str) -> tuple[int, int, str]:
     return (0, int(token), "") if token.isdecimal() and len(token) < 9 else (1, 0, token)
 
 
-@dataclass(frozen=True, slots=True)
 class Family(Generic[SubjectT]):
     """An ordered set of rules. The object itself is the registry: no global, no import order."""
 
-    rules: tuple[Rule[SubjectT], ...]
-    _chosen: dict[str, tuple[Rule[SubjectT], ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    __slots__ = ("_chosen", "rules")
+
+    def __init__(self, rules: tuple[Rule[SubjectT], ...]) -> None:
+        self.rules = rules
+        self._chosen: dict[str, tuple[Rule[SubjectT], ...]] = {}
 
     def check(self, subject: SubjectT) -> list[Problem]:
         """Run every rule that speaks of the subject's platform; sorted by pointer and code, each problem once."""

@@ -10,6 +10,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import cron_goldens
 import fixture_runs
+import payload_goldens
+import reading_goldens
 import transcripts
 from nsplugin import json_schemas
 from nsplugin.rules.reference import document
@@ -26,6 +28,8 @@ def documents() -> Iterator[tuple[Path, bytes]]:
     yield ROOT / "docs/rules.md", document(catalogue.rules()).encode()
     yield ROOT / "docs/job_states.md", job_states.document().encode()
     yield from cron_goldens.files()
+    yield from reading_goldens.files()
+    yield from payload_goldens.files()
 
 
 def goldens() -> Iterator[tuple[Path, bytes | None]]:

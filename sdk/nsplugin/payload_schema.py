@@ -1,13 +1,12 @@
 """Payload schemas: are they usable, and does a payload fit? (spec/manifest.md M5)
 
-pydantic's schemas, and most others, are judged by :mod:`nsplugin.json_schema`, which starts in no time. The jsonschema library,
-which takes longer to import than the rest of a check, is asked about two keywords only: ``unevaluatedProperties`` and
-``unevaluatedItems``.
+The work lies in :mod:`nsplugin.json_schema`. It is not the jsonschema library's, which is slow to import and bounds neither its
+steps nor the time of its patterns; a test holds the two against each other (decision 0004).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from nsplugin.json_schema.budget import Budget, Exhausted
@@ -16,15 +15,11 @@ from nsplugin.place import pointer as spelt
 from nsplugin.place import tokens
 from nsplugin.pointers import split
 from nsplugin.rules import Found
-from nsplugin.wording import clipped
 
 if TYPE_CHECKING:
-    from nsplugin.json_schema.mismatch import Mismatch, Schema
+    from nsplugin.json_schema.mismatch import Mismatch
 
 __all__ = ["Budget", "mismatches", "schema_faults"]
-
-_LIBRARY_STEPS = 20
-"""What one keyword in the library's hands takes from the budget."""
 
 
 def schema_faults(schema: Any, pointer: str) -> Iterator[Found]:
@@ -60,7 +55,7 @@ def _held(value: Any, schema: Any, pointer: str, budget: Budget) -> Iterator[Fou
     if budget.exhausted:
         return
     try:
-        found = Evaluation(value, schema, budget, _Library(schema, budget)).run()
+        found = Evaluation(value, schema, budget).run()
     except (Exhausted, RecursionError) as end:
         budget.exhausted = True
         known = end if isinstance(end, Exhausted) else Exhausted("it is nested too deeply", "make it flatter")
@@ -80,49 +75,3 @@ def _dressed(mismatch: Mismatch, value: Any, pointer: str, root: str) -> Found:
         hint=mismatch.hint,
         target=mismatch.target,
     )
-
-
-class _Library:
-    """The jsonschema library, asked about what is unevaluated: imported when needed, fetching nothing, within the budget."""
-
-    def __init__(self, root: Any, budget: Budget) -> None:
-        self._root = root
-        self._budget = budget
-        self._validator: Any = None
-
-    def __call__(self, value: Any, schema: Schema) -> Iterator[str]:
-        from referencing.exceptions import Unresolvable
-
-        self._validator = self._validator or self._made()
-        try:
-            for error in self._validator.evolve(schema=schema).iter_errors(value):
-                if error.validator in ("unevaluatedProperties", "unevaluatedItems") and len(error.absolute_schema_path) == 1:
-                    yield clipped(error.message[:1].lower() + error.message[1:])
-        except Unresolvable:
-            return  # a reference that leads nowhere is the checker's to report
-
-    def _made(self) -> Any:
-        from jsonschema import Draft202012Validator, validators
-        from referencing import Registry
-
-        own = {keyword: self._counted(judge) for keyword, judge in Draft202012Validator.VALIDATORS.items()}
-        extend: Any = validators.extend
-        return extend(Draft202012Validator, {**own, "pattern": self._pattern})(self._root, registry=Registry())
-
-    def _counted(self, judge: Callable[..., Iterable[Any]]) -> Callable[..., Iterator[Any]]:
-        def counted(validator: Any, operand: Any, value: Any, schema: Any) -> Iterator[Any]:
-            self._budget.spend(_LIBRARY_STEPS)
-            yield from judge(validator, operand, value, schema) or ()
-
-        return counted
-
-    def _pattern(self, validator: Any, operand: Any, value: Any, schema: Any) -> Iterator[Any]:
-        from jsonschema import ValidationError
-
-        from nsplugin.json_schema.patterns import PatternError, search
-
-        try:
-            if isinstance(value, str) and isinstance(operand, str) and not search(operand, value, self._budget):
-                yield ValidationError("does not match")
-        except PatternError:
-            return

@@ -16,6 +16,7 @@ from nsplugin.json_schema.words import either, shown
 from nsplugin.place import Place, pointer
 from nsplugin.pointers import UNKNOWN
 from nsplugin.rules import Found
+from nsplugin.spans import Target
 from nsplugin.wording import quoted
 
 _PATTERN_STEPS: Final = 50
@@ -58,8 +59,8 @@ class Checker:
             if isinstance(schema.get("$ref"), str):
                 yield from self._reference(schema, (place, "$ref"), anchors)
 
-    def _found(self, place: Place, message: str, hint: str | None = None) -> Found:
-        return Found(pointer=pointer(self._base, place), message=message, hint=hint)
+    def _found(self, place: Place, message: str, hint: str | None = None, target: Target = "value") -> Found:
+        return Found(pointer=pointer(self._base, place), message=message, hint=hint, target=target)
 
     def _tree(self, schema: Any, place: Place) -> Iterator[Found]:
         """A schema and all below it, in the order they stand."""
@@ -85,7 +86,8 @@ class Checker:
         self._order.append((schema, place))
         for keyword, value in schema.items():
             if not fits(FORMS.get(keyword), value):
-                message = f"{quoted(keyword)} must be {WANTED[FORMS[keyword]][1]}, not {shown(value)}"
+                given = "this list" if isinstance(value, list) and value else shown(value)
+                message = f"{quoted(keyword)} must be {WANTED[FORMS[keyword]][1]}, not {given}"
                 yield self._found((place, keyword), message, advice(keyword, value))
             elif keyword in _SPECIAL and value is not UNKNOWN:
                 yield from _SPECIAL[keyword](self, value, (place, keyword))
@@ -106,17 +108,17 @@ class Checker:
     def _dynamic(self, value: Any, place: Place) -> Iterator[Found]:
         yield self._found(place, "references that depend on where evaluation began are not read", "write $ref and $defs")
 
-    def _pattern(self, value: str, place: Place) -> Iterator[Found]:
+    def _pattern(self, value: str, place: Place, target: Target = "value") -> Iterator[Found]:
         self._budget.spend(_PATTERN_STEPS + len(value))
         try:
             compiled(value)
         except PatternError as error:
-            yield self._found(place, str(error), "a pattern is a regular expression as in JavaScript")
+            yield self._found(place, str(error), "a pattern is a regular expression as in JavaScript", target)
 
     def _patterns(self, value: dict[Any, Any], place: Place) -> Iterator[Found]:
         for name in value:
             if isinstance(name, str):
-                yield from self._pattern(name, (place, name))
+                yield from self._pattern(name, (place, name), "key")
 
     def _reference(self, schema: dict[Any, Any], place: Place, anchors: dict[str, Any]) -> Iterator[Found]:
         reference = schema["$ref"]

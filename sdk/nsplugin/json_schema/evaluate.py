@@ -17,6 +17,7 @@ from nsplugin.json_schema.lists import list_mismatches
 from nsplugin.json_schema.mismatch import Mismatch, Schema, has_type, has_unknown, kind_of, listed
 from nsplugin.json_schema.objects import object_mismatches
 from nsplugin.json_schema.scalars import number_fault, string_fault
+from nsplugin.json_schema.unevaluated import unevaluated_items, unevaluated_properties
 from nsplugin.json_schema.unions import misfit, too_many
 from nsplugin.json_schema.words import TYPE_WORDS, either, shown
 from nsplugin.nearest import closest
@@ -27,18 +28,14 @@ from nsplugin.wording import quoted
 _DEEPEST: Final = 200
 """How many schemas may be at work inside each other. A value has at most 64 levels, and each takes a few."""
 
-Outside = Callable[[Any, Schema], Iterable[str]]
-"""Judges a value by those keywords of a schema that are not read here; gives a text for each mismatch."""
-
 
 class Evaluation:
     """One value held against one schema."""
 
-    def __init__(self, value: Any, root: Any, budget: Budget, outside: Outside) -> None:
+    def __init__(self, value: Any, root: Any, budget: Budget) -> None:
         self.budget = budget
         self._value = value
         self._root = root
-        self._outside = outside
         self._depth = 0
         self._constants: dict[int, frozenset[Hashable]] = {}
 
@@ -54,11 +51,9 @@ class Evaluation:
     def mismatches(self, value: Any, schema: Any, place: Place) -> list[Mismatch]:
         """Every mismatch of a value at a place. Of a wrong type or constant nothing else is told."""
         self.budget.spend()
-        if schema is False:
-            return [Mismatch(place, "no value is allowed here")]
         kind = kind_of(value)
         if kind is None or not isinstance(schema, dict):
-            return []
+            return [Mismatch(place, "no value is allowed here")] if schema is False and kind is not None else []
         self._depth += 1
         if self._depth > _DEEPEST:
             raise Exhausted("the schema leads back to itself, or too deep", "refer to it below properties or items only")
@@ -108,10 +103,13 @@ class Evaluation:
         return [Mismatch(place, wrong)] if wrong else []
 
     def _reference(self, value: Any, schema: Schema, place: Place) -> Iterable[Mismatch]:
-        reference = schema["$ref"]
+        return self.mismatches(value, self.target(schema["$ref"]), place)
+
+    def target(self, reference: Any) -> Any:
+        """What a reference inside the schema leads to; something that is no schema for any other."""
         if not isinstance(reference, str) or not references.is_local(reference, self._root):
-            return []
-        return self.mismatches(value, references.target(reference, self._root, self._anchors), place)
+            return references.NOWHERE
+        return references.target(reference, self._root, self._anchors)
 
     @cached_property
     def _anchors(self) -> dict[str, Any]:
@@ -148,8 +146,11 @@ class Evaluation:
         branch = "else" if self.mismatches(value, schema["if"], place) else "then"
         return self.mismatches(value, schema.get(branch, True), place)
 
-    def _unevaluated(self, value: Any, schema: Schema, place: Place) -> Iterable[Mismatch]:
-        return [] if self.partial else [Mismatch(place, text) for text in self._outside(value, schema)]
+    def _unevaluated_properties(self, value: Any, schema: Schema, place: Place) -> Iterable[Mismatch]:
+        return unevaluated_properties(self, value, schema, place) if isinstance(value, dict) and not self.partial else []
+
+    def _unevaluated_items(self, value: Any, schema: Schema, place: Place) -> Iterable[Mismatch]:
+        return unevaluated_items(self, value, schema, place) if isinstance(value, list) and not self.partial else []
 
 
 _Judge = Callable[[Evaluation, Any, Schema, Place], Iterable[Mismatch]]
@@ -160,8 +161,8 @@ _JUDGES: Final[dict[str, _Judge]] = {
     "oneOf": Evaluation._one_of,
     "not": Evaluation._excluded,
     "if": Evaluation._conditional,
-    "unevaluatedProperties": Evaluation._unevaluated,
-    "unevaluatedItems": Evaluation._unevaluated,
+    "unevaluatedProperties": Evaluation._unevaluated_properties,
+    "unevaluatedItems": Evaluation._unevaluated_items,
 }
 
 

@@ -26,7 +26,7 @@ def loops(schemas: Schemas, leads: Mapping[int, Any]) -> Iterator[Place]:
                 open_ones.discard(identity)
                 done.add(identity)
             elif id(ahead) in open_ones:
-                yield places[identity]
+                yield (places[identity], "$ref") if identity in leads else places[identity]
             else:
                 way.append(_enter(ahead, leads, open_ones))
 

@@ -47,17 +47,18 @@ def _strange(evaluation: Evaluation, value: dict[Any, Any], schema: Schema) -> l
     properties = schema.get("properties")
     if schema.get("additionalProperties") is not False or (isinstance(properties, dict) and UNKNOWN in properties):
         return []
-    return list(_additional(evaluation, value, schema))
+    return list(additional(evaluation, value, schema))
 
 
-def _additional(evaluation: Evaluation, value: dict[Any, Any], schema: Schema) -> Iterator[str]:
+def additional(evaluation: Evaluation, value: dict[Any, Any], schema: Schema) -> Iterator[str]:
+    """The keys that neither ``properties`` nor ``patternProperties`` speaks of."""
     properties, patterns = mapped(schema, "properties"), mapped(schema, "patternProperties")
     for name in value:
-        if isinstance(name, str) and name not in properties and not any(_fits(evaluation, each, name) for each in patterns):
+        if isinstance(name, str) and name not in properties and not any(fits_key(evaluation, each, name) for each in patterns):
             yield name
 
 
-def _fits(evaluation: Evaluation, pattern: Any, name: str) -> bool:
+def fits_key(evaluation: Evaluation, pattern: Any, name: str) -> bool:
     """Whether a key matches a pattern of ``patternProperties``. One that cannot be used might match everything."""
     try:
         return not isinstance(pattern, str) or search(pattern, name, evaluation.budget)
@@ -91,9 +92,9 @@ def _members(evaluation: Evaluation, value: dict[Any, Any], schema: Schema, plac
             yield from evaluation.mismatches(item, properties[name], (place, name))
     for pattern, own in mapped(schema, "patternProperties").items():
         for name in value:
-            if isinstance(name, str) and isinstance(pattern, str) and _fits(evaluation, pattern, name):
+            if isinstance(name, str) and isinstance(pattern, str) and fits_key(evaluation, pattern, name):
                 yield from evaluation.mismatches(value[name], own, (place, name))
-    for name in _additional(evaluation, value, schema) if isinstance(others, dict) else ():
+    for name in additional(evaluation, value, schema) if isinstance(others, dict) else ():
         yield from evaluation.mismatches(value[name], others, (place, name))
 
 

@@ -16,7 +16,9 @@ _LARGEST: Final = 20_000
 """Length in characters, and size with counted repetitions written out: ``(a{1000}){1000}`` would take memory without end."""
 
 _PART: Final = re.compile(
-    r"""\\.
+    r"""\\[pP]\{[^{}]*\}
+      | \\[ux]\{(?P<code>0*[0-9a-fA-F]{1,6})\}
+      | \\.
       | (?P<set>\[\^?\]?(?:[^\]\\]|\\.)*\])
       | (?P<odd>\((?:\?(?:R|&|P>|[0-9+-])|\*))
       | (?P<open>\()
@@ -80,7 +82,8 @@ def _translated(pattern: str) -> str:
         if kind == "odd":
             raise PatternError(f"{quoted(pattern)} uses {match[0]}…, which JavaScript does not have")
         size.add(match)
-        parts.append({"end": end, "brace": r"\{"}.get(kind or "", match[0]))
+        code = f"\\U{int(match['code'], 16):08X}" if kind == "code" else match[0]
+        parts.append({"end": end, "brace": r"\{"}.get(kind or "", code))
     return "".join(parts)
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -115,6 +118,22 @@ def test_a_built_manifest_fits_its_schema() -> None:
     for raw in (nextskin(cron=[entry()]), cogover(timed())):
         manifest = Manifest.of(raw, load(raw["platform"]))
         Draft202012Validator(nsplugin_schemas.load(f"{raw['platform']}-manifest")).validate(manifest.value)
+
+
+FIXTURES = sorted((Path(__file__).parents[2] / "fixtures").glob("*/*/expected.json"))
+
+
+def test_every_report_of_the_fixtures_fits_the_report_schema() -> None:
+    reports = Draft202012Validator(nsplugin_schemas.load("report"))
+    read = [report for path in FIXTURES for report in _reports(path.read_text(encoding="utf-8"))]
+    assert len(read) >= len(FIXTURES) > 40
+    assert [str(error) for report in read for error in reports.iter_errors(report)] == []
+
+
+def _reports(transcript: str) -> list[Any]:
+    """The JSON objects between the command lines and exit codes of a transcript."""
+    blocks = re.findall(r"^(\{$.*?^\})$", transcript, re.MULTILINE | re.DOTALL)
+    return [json.loads(block) for block in blocks]
 
 
 def test_a_report_and_a_project_file_fit_theirs() -> None:

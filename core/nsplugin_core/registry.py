@@ -44,14 +44,30 @@ class Registry:
     clock: Clock
     source: random.Random = field(default_factory=random.SystemRandom)
 
-    def install(self, manifest: Manifest, *, timezone: str | None = None) -> Installed:
-        """Install a manifest, or upgrade to it; ``timezone`` is the site's (``None``: as it is).
+    def install(
+        self,
+        manifest: Manifest,
+        *,
+        timezone: str | None = None,
+        folder: str | None = None,
+        internal_system: bool | None = None,
+    ) -> Installed:
+        """Install a manifest, or upgrade to it. What is ``None`` stays as it is.
 
+        ``timezone`` is the site's, ``folder`` where the code lies, ``internal_system`` whether the project's identity
+        policy lets runs without a user use data (spec/cogover.md X1).
         An upgrade keeps whether the plugin is enabled, its tasks, and the place of every unchanged schedule.
         Raises :class:`OtherPlatform` and :class:`NoTimezone`.
         """
         now = self.clock.now_ms()
-        return self._change(manifest.id, lambda before: self._upgraded(before, manifest, timezone, now), now)
+
+        def plan(before: Installed | None) -> Installed:
+            after = self._upgraded(before, manifest, timezone, now)
+            was = before.plugin if before else after.plugin
+            own = was.internal_system if internal_system is None else internal_system
+            return replace(after, plugin=replace(after.plugin, folder=folder or was.folder, internal_system=own))
+
+        return self._change(manifest.id, plan, now)
 
     def set_timezone(self, plugin: str, timezone: str) -> Installed:
         """Move the site: schedules in its zone get a new next fire (spec/nextskin.md C4). Raises ``UnknownPlugin``."""

@@ -202,7 +202,11 @@ class Schedule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PluginRecord:
-    """An installed plugin. ``manifest`` is its JSON text, ``timezone`` the site's zone for it."""
+    """An installed plugin. ``manifest`` is its JSON text, ``timezone`` the site's zone for it.
+
+    ``folder`` is where its code lies (its entry is found below), ``None`` when nobody said. ``internal_system`` is the
+    approved identity policy of spec/cogover.md X1.
+    """
 
     id: str
     platform: str
@@ -213,6 +217,8 @@ class PluginRecord:
     timezone: str
     installed_at: int
     updated_at: int
+    folder: str | None = None
+    internal_system: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -133,7 +133,7 @@ def _installed(plugin: Row, jobs: Sequence[Row], schedules: Sequence[Row]) -> In
 
 def _plugin(row: Row) -> PluginRecord:
     values = dict(zip(_PLUGIN, row, strict=True))
-    return PluginRecord(**{**values, "enabled": bool(values["enabled"])})
+    return PluginRecord(**{**values, **{name: bool(values[name]) for name in ("enabled", "internal_system")}})
 
 
 def _schedule(row: Row) -> Schedule:

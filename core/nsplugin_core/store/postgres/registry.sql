@@ -3,10 +3,12 @@
 SELECT pg_advisory_xact_lock(hashtext(current_schema() || ':change'), hashtext(%(plugin)s));
 
 -- name: plugin
-SELECT id, platform, version, manifest, digest, enabled, timezone, installed_at, updated_at FROM plugin WHERE id = %(plugin)s;
+SELECT id, platform, version, manifest, digest, enabled, timezone, installed_at, updated_at, folder, internal_system
+FROM plugin WHERE id = %(plugin)s;
 
 -- name: plugins
-SELECT id, platform, version, manifest, digest, enabled, timezone, installed_at, updated_at FROM plugin ORDER BY id;
+SELECT id, platform, version, manifest, digest, enabled, timezone, installed_at, updated_at, folder, internal_system
+FROM plugin ORDER BY id;
 
 -- name: jobs
 SELECT name, max_attempts, timeout_ms FROM job WHERE plugin = %(plugin)s ORDER BY name;
@@ -24,10 +26,12 @@ SELECT id, plugin, position, pointer, expression, timezone, job, payload, next_f
 FROM schedule ORDER BY plugin, position, id;
 
 -- name: save_plugin
-INSERT INTO plugin (id, platform, version, manifest, digest, enabled, timezone, installed_at, updated_at)
-VALUES (%(id)s, %(platform)s, %(version)s, %(manifest)s, %(digest)s, %(enabled)s, %(timezone)s, %(installed_at)s, %(updated_at)s)
+INSERT INTO plugin (id, platform, version, manifest, digest, enabled, timezone, installed_at, updated_at, folder, internal_system)
+VALUES (%(id)s, %(platform)s, %(version)s, %(manifest)s, %(digest)s, %(enabled)s, %(timezone)s, %(installed_at)s,
+  %(updated_at)s, %(folder)s, %(internal_system)s)
 ON CONFLICT (id) DO UPDATE SET platform = excluded.platform, version = excluded.version, manifest = excluded.manifest,
-  digest = excluded.digest, enabled = excluded.enabled, timezone = excluded.timezone, updated_at = excluded.updated_at;
+  digest = excluded.digest, enabled = excluded.enabled, timezone = excluded.timezone, updated_at = excluded.updated_at,
+  folder = excluded.folder, internal_system = excluded.internal_system;
 
 -- name: save_jobs
 WITH input AS MATERIALIZED (

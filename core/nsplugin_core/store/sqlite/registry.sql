@@ -2,10 +2,12 @@
 -- The write lock of the transaction is enough.
 
 -- name: plugin
-SELECT id, platform, version, manifest, digest, enabled, timezone, installed_at, updated_at FROM plugin WHERE id = :plugin;
+SELECT id, platform, version, manifest, digest, enabled, timezone, installed_at, updated_at, folder, internal_system
+FROM plugin WHERE id = :plugin;
 
 -- name: plugins
-SELECT id, platform, version, manifest, digest, enabled, timezone, installed_at, updated_at FROM plugin ORDER BY id;
+SELECT id, platform, version, manifest, digest, enabled, timezone, installed_at, updated_at, folder, internal_system
+FROM plugin ORDER BY id;
 
 -- name: jobs
 SELECT name, max_attempts, timeout_ms FROM job WHERE plugin = :plugin ORDER BY name;
@@ -23,10 +25,12 @@ SELECT id, plugin, position, pointer, expression, timezone, job, payload, next_f
 FROM schedule ORDER BY plugin, position, id;
 
 -- name: save_plugin
-INSERT INTO plugin (id, platform, version, manifest, digest, enabled, timezone, installed_at, updated_at)
-VALUES (:id, :platform, :version, :manifest, :digest, :enabled, :timezone, :installed_at, :updated_at)
+INSERT INTO plugin (id, platform, version, manifest, digest, enabled, timezone, installed_at, updated_at, folder, internal_system)
+VALUES (:id, :platform, :version, :manifest, :digest, :enabled, :timezone, :installed_at,
+  :updated_at, :folder, :internal_system)
 ON CONFLICT (id) DO UPDATE SET platform = excluded.platform, version = excluded.version, manifest = excluded.manifest,
-  digest = excluded.digest, enabled = excluded.enabled, timezone = excluded.timezone, updated_at = excluded.updated_at;
+  digest = excluded.digest, enabled = excluded.enabled, timezone = excluded.timezone, updated_at = excluded.updated_at,
+  folder = excluded.folder, internal_system = excluded.internal_system;
 
 -- name: save_jobs
 DELETE FROM job WHERE plugin = :plugin AND name NOT IN (SELECT value ->> 'name' FROM json_each(:jobs));

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from typing import Final
 
 from nsplugin_cli.lint.examining import Task, UnreadFile, Verdict, examine, read
@@ -24,7 +26,8 @@ def results(tasks: Sequence[Task]) -> Iterator[Result]:
     """Judge the files, in any order."""
     processes = min(_cores(), len(tasks) // (PAYS // 2))
     if processes < 2 or "fork" not in multiprocessing.get_all_start_methods() or threading.active_count() > 1:
-        yield from map(result, tasks)
+        with rarely_collecting():
+            yield from map(result, tasks)
         return
     yield from _at_once(tasks, processes)
 
@@ -57,4 +60,18 @@ def _at_once(tasks: Sequence[Task], processes: int) -> Iterator[Result]:
 
 
 def _several(tasks: Sequence[Task]) -> list[Result]:
-    return [result(task) for task in tasks]
+    with rarely_collecting():
+        return [result(task) for task in tasks]
+
+
+@contextmanager
+def rarely_collecting() -> Iterator[None]:
+    """Trees are large and short-lived: looking for garbage among them after every few objects takes a fifth of the time."""
+    before = gc.get_threshold()
+    gc.freeze()
+    gc.set_threshold(50_000, 10, 10)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, TypeVar
 
 from nsplugin.platforms import Platform
+from nsplugin.pointers import UNKNOWN
 from nsplugin_cli.facts import ContextUse, Enqueue, Facts, PayloadRead, SecretRaised
 from nsplugin_cli.source.python_context import Follower, parameter_paths
 from nsplugin_cli.source.python_evaluate import Evaluator
@@ -16,7 +18,7 @@ from nsplugin_cli.source.python_reach import Reacher
 from nsplugin_cli.source.python_retries import never_retryable
 from nsplugin_cli.source.python_secrets import secrets_raised
 from nsplugin_cli.source.python_timers import timers
-from nsplugin_cli.source.python_values import Function
+from nsplugin_cli.source.python_values import External, Function
 
 Placed = TypeVar("Placed", Enqueue, ContextUse, PayloadRead, SecretRaised)
 
@@ -37,7 +39,7 @@ def facts_of(evaluator: Evaluator, module: Module, layout: Layout, raw: Mapping[
         context_uses=_by_place(follower.uses),
         context_known=follower.known,
         payload_reads=_by_place(_payload_reads(platform, evaluator, functions)),
-        secrets_raised=_by_place(_secrets(evaluator, functions.values())),
+        secrets_raised=_by_place(_secrets(evaluator, module, functions.values())),
         never_retryable=frozenset(_never_retryable(platform, evaluator, functions, raw)),
     )
 
@@ -62,11 +64,25 @@ def _payload_reads(platform: Platform, evaluator: Evaluator, functions: Mapping[
                 yield PayloadRead(job=pointer, written=function.module.text.written(node), path=function.module.path, span=span)
 
 
-def _secrets(evaluator: Evaluator, functions: Iterable[Function]) -> Iterator[SecretRaised]:
+def _secrets(evaluator: Evaluator, module: Module, functions: Iterable[Function]) -> Iterator[SecretRaised]:
+    """Where handlers lead is followed only when there is something to find at the end of it."""
+    if not (any(secrets_raised(evaluator, module, module.root)) or _leads_elsewhere(evaluator, module)):
+        return
+    reacher, reached = Reacher(evaluator), dict[Function, None]()
     for function in functions:
-        if evaluator.modules.may_be_found or "raise" in function.module.text.source:
-            for reached in Reacher(evaluator).of(function).functions:
-                yield from secrets_raised(evaluator, reached)
+        reached.update(dict.fromkeys(reacher.of(function).functions))
+    for function in reached:
+        yield from secrets_raised(evaluator, function.module, function.module.scope(function.node))
+
+
+def _leads_elsewhere(evaluator: Evaluator, module: Module) -> bool:
+    """Whether the module imports any other of the repository."""
+    if not evaluator.modules.may_be_found:
+        return False
+    scopes = module.tree.scopes.values()
+    imported = ((name, scope) for scope in scopes for name, (node, *_) in scope.stores.items() if type(node) is ast.alias)
+    found = (evaluator.names.bound(name, module, scope) for name, scope in imported)
+    return any(data is not UNKNOWN and not isinstance(data, External) for data in found)
 
 
 def _never_retryable(

@@ -11,16 +11,15 @@ from nsplugin_cli.source.python_evaluate import Evaluator
 from nsplugin_cli.source.python_module import Module
 from nsplugin_cli.source.python_reach import inner_scopes, is_caught
 from nsplugin_cli.source.python_scopes import Scope
-from nsplugin_cli.source.python_values import External, Function
+from nsplugin_cli.source.python_values import External
 from nsplugin_cli.source.secret_names import looks_secret
 
 _ENVIRONMENT: Final = frozenset(("os.environ", "os.getenv", "os.environ.get"))
 
 
-def secrets_raised(evaluator: Evaluator, function: Function) -> Iterator[SecretRaised]:
-    """The secrets in what one function raises, itself or in functions inside it."""
-    module = function.module
-    for scope in inner_scopes(module.scope(function.node)):
+def secrets_raised(evaluator: Evaluator, module: Module, outer: Scope) -> Iterator[SecretRaised]:
+    """The secrets in what the code of one scope raises, itself or in scopes inside it."""
+    for scope in inner_scopes(outer):
         for statement in scope.raises:
             if not is_caught(statement, module):
                 for node in _shown(statement.exc):

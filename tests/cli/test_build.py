@@ -113,6 +113,14 @@ class TestDiscovery:
         assert (code, out) == (2, "")
         assert word in err
 
+    def test_a_folder_that_is_gone_is_a_wrong_call(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        gone = tmp_path / "gone"
+        gone.mkdir()
+        monkeypatch.chdir(gone)
+        gone.rmdir()
+        code, out, err = fixture_runs.call(["build", "."])
+        assert (code, out, err) == (2, "", "Error: cannot look at .: No such file or directory\n")
+
 
 class TestFindings:
     def one(self, *arguments: str) -> tuple[int, dict[str, object]]:

@@ -47,15 +47,22 @@ class Target:
 
 
 def discover(paths: Iterable[Path]) -> list[Target]:
-    """The plugins at the paths (existing files and folders), each once, in the order given."""
+    """The plugins at the paths (existing files and folders), each once, in the order given.
+
+    Raises :class:`WrongCall` for a path that cannot be looked at or that is no Python.
+    """
     found: dict[tuple[Path, str, str | None], Target] = {}
     for path in paths:
-        for target in _at(Path(os.path.abspath(path))):  # noqa: PTH100 - resolve() would follow links
-            found.setdefault((target.project.folder, target.module, target.attribute), target)
+        try:
+            for target in _at(Path.cwd() / path):
+                found.setdefault((target.project.folder, target.module, target.attribute), target)
+        except OSError as error:
+            raise WrongCall(f"cannot look at {path}: {error.strerror}") from error
     return list(found.values())
 
 
 def _at(path: Path) -> Iterator[Target]:
+    path = Path(os.path.normpath(path))
     if path.is_file():
         yield _of_file(path)
         return

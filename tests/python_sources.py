@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -73,7 +73,12 @@ def repository(files: Mapping[str, str]) -> Resolve:
 
 def problems(source: str | bytes, resolve: Resolve | None = None) -> list[Problem]:
     """All findings on the definitions of a source, placed, in their order; the project file may give the id."""
-    return [problem for each in definitions(source, resolve) for problem in _problems(each)]
+    return findings_of(definitions(source, resolve))
+
+
+def findings_of(found: Iterable[SourceDefinition]) -> list[Problem]:
+    """All findings on definitions, placed, in their order."""
+    return [problem for each in found for problem in _problems(each)]
 
 
 def _problems(found: SourceDefinition) -> list[Problem]:

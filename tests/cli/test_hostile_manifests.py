@@ -45,7 +45,7 @@ def _looks_right(hostile: hostile_corpus.Hostile, out: str, form: str) -> None:
     report = json.loads(out)
     codes = {finding["code"] for finding in report["diagnostics"] if finding["severity"] == "error"}
     assert codes and report["plugins"] == [], hostile.name
-    assert (codes == {"NSP601"}) is hostile.unreadable, f"{hostile.name}: {codes}"
+    assert ("NSP601" in codes) is hostile.unreadable, f"{hostile.name}: {codes}"
 
 
 @pytest.mark.parametrize("hostile", CORPUS[::EVERY], ids=lambda hostile: hostile.name[:60])

@@ -24,6 +24,7 @@ from nsplugin_core.events import EngineEvent
 from nsplugin_core.loops import Loop
 from nsplugin_core.scheduler import Scheduler
 from nsplugin_core.store import SqlStore, open_store
+from nsplugin_core.store.errors import StoreUnavailable
 from nsplugin_core.store.records import PastAttempt, TaskFilter
 from nsplugin_core.sweeper import Sweeper
 
@@ -91,7 +92,7 @@ def run_core(url: str, start: int, marks: str, seed: int) -> None:
     """A core process with all its loops, until it is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     clock = FastClock(start)
-    store = open_store(url)
+    store = _opened(url)
     settings = Settings(grace_ms=GRACE_MS)
     dispatcher = Dispatcher(store, Threads(clock, Marks(marks), seed), clock, observe=_quiet, settings=settings)
     loop = Loop("dispatcher", dispatcher, clock, every_ms=1_000, next_due=dispatcher.next_due)
@@ -101,6 +102,14 @@ def run_core(url: str, start: int, marks: str, seed: int) -> None:
     for each in (loop, clockwork, Loop("sweeper", Sweeper(store=store), clock, every_ms=60_000)):
         each.start()
     threading.Event().wait()
+
+
+def _opened(url: str) -> SqlStore:
+    while True:
+        try:
+            return open_store(url)
+        except StoreUnavailable:
+            time.sleep(0.2)
 
 
 def _quiet(event: EngineEvent) -> None:

@@ -32,7 +32,7 @@ from nsplugin.json_limits import TEXT_BYTES
 from nsplugin.payload import not_json
 from nsplugin.platforms import CronPolicy
 from nsplugin.reading import Document, read
-from nsplugin.rules import check
+from nsplugin.rules import check, judge
 from nsplugin.rules.identity import problem as identified
 from nsplugin.rules.subject import ABSENT, ScheduleView, Subject
 from nsplugin.second_opinion import objection
@@ -132,10 +132,18 @@ def check_manifest(
     """
     given, asked = _given(source), _asked(timezone, now, count)
     if given.problems:
-        return Report(problems=(*asked.problems, *given.problems))
+        return Report(problems=(*asked.problems, *given.problems, *_meant(given, asked)))
     report = _judged(given.value, asked)
     found = [*asked.problems, *_compared(report.digest, digest), *report.problems]
     return replace(report, problems=tuple(given.placed(problem) for problem in found))
+
+
+def _meant(given: _Given, asked: _Asked) -> Iterator[Problem]:
+    """What the rules find in the sure parts of a faulty text of a known platform, so that all is told in one run."""
+    if given.document is None:
+        return
+    platform, found = judge(given.value, timezone=None if asked.site is None else asked.site.name, now=asked.after)
+    yield from map(given.placed, found) if platform is not None else ()
 
 
 @dataclass(frozen=True, slots=True)

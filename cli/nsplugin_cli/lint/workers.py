@@ -6,10 +6,9 @@ import gc
 import multiprocessing
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from typing import Final
 
 from nsplugin_cli.lint.examining import Task, UnreadFile, Verdict, examine, read
@@ -17,6 +16,8 @@ from nsplugin_cli.lint.examining import Task, UnreadFile, Verdict, examine, read
 PAYS: Final = 40
 """So many files take as long as starting the processes."""
 _CHUNK: Final = 24
+_LITTER: Final = 1
+"""So many files may be done before the memory of their trees is given back."""
 
 Result = tuple[Task, "Verdict | str"]
 """What came of a file: its verdict, or why it could not be read."""
@@ -26,8 +27,7 @@ def results(tasks: Sequence[Task]) -> Iterator[Result]:
     """Judge the files, in any order."""
     processes = min(_cores(), len(tasks) // (PAYS // 2))
     if processes < 2 or "fork" not in multiprocessing.get_all_start_methods() or threading.active_count() > 1:
-        with rarely_collecting():
-            yield from map(result, tasks)
+        yield from _one_by_one(tasks)
         return
     yield from _at_once(tasks, processes)
 
@@ -60,18 +60,20 @@ def _at_once(tasks: Sequence[Task], processes: int) -> Iterator[Result]:
 
 
 def _several(tasks: Sequence[Task]) -> list[Result]:
-    with rarely_collecting():
-        return [result(task) for task in tasks]
+    return list(_one_by_one(tasks))
 
 
-@contextmanager
-def rarely_collecting() -> Iterator[None]:
-    """Trees are large and short-lived: looking for garbage among them after every few objects takes a fifth of the time."""
-    before = gc.get_threshold()
-    gc.freeze()
-    gc.set_threshold(50_000, 10, 10)
+def _one_by_one(tasks: Iterable[Task]) -> Iterator[Result]:
+    """Trees are large and short-lived: to look for garbage while one is made costs more than to make it."""
+    collecting = gc.isenabled()
+    gc.disable()
     try:
-        yield
+        for number, task in enumerate(tasks):
+            yield result(task)
+            if number % _LITTER == 0:
+                gc.collect()
+                gc.freeze()
     finally:
-        gc.set_threshold(*before)
         gc.unfreeze()
+        if collecting:
+            gc.enable()

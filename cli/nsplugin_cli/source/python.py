@@ -18,12 +18,12 @@ from nsplugin_cli.source.python_evaluate import Evaluator
 from nsplugin_cli.source.python_facts import facts_of
 from nsplugin_cli.source.python_layout import Layout
 from nsplugin_cli.source.python_module import Module, Modules, read_module
-from nsplugin_cli.source.python_scopes import Scope
-from nsplugin_cli.source.python_text import Unreadable
+from nsplugin_cli.source.python_scopes import Scope, Tree
+from nsplugin_cli.source.python_text import Unreadable, decode, parse
 from nsplugin_cli.source.python_values import External, Function, Items, Made, Value
 from nsplugin_cli.source.suppress import python_ignores
 
-_MENTION: Final = re.compile(rb"nsplugin|define_plugin|define_job|^jobs[ \t]*[:=]", re.MULTILINE)
+_MENTION: Final = re.compile(r"nsplugin|define_plugin|define_job|^jobs[ \t]*[:=]", re.MULTILINE)
 """A file without any of these defines nothing: it is parsed, for its syntax, and no more."""
 
 
@@ -40,13 +40,17 @@ def read_python(data: bytes, path: str, resolve: Resolve | None = None) -> Sourc
     imported is unknown.
     """
     try:
-        module = read_module(path, data)
+        text = decode(data)
+        tree = parse(text)
     except Unreadable as error:
         return SourceFile(path=path, unreadable=error.fault)
-    ignores = python_ignores(module.text.source) if b"nsplugin" in data else ()
-    if not _MENTION.search(data):
+    ignores = python_ignores(text.source) if "nsplugin" in text.source else ()
+    if not _MENTION.search(text.source):
         return SourceFile(path=path, ignores=ignores)
-    return SourceFile(path=path, definitions=tuple(_Reader(module, resolve).definitions()), ignores=ignores)
+    reader = _Reader(Module(path, text, Tree(tree)), resolve)
+    definitions = tuple(reader.definitions())
+    reader.release()
+    return SourceFile(path=path, definitions=definitions, ignores=ignores)
 
 
 def spans_of_call(data: bytes, site: CallSite) -> SpanMap:
@@ -102,6 +106,11 @@ class _Reader:
         modules.add(module)
         self.evaluator = Evaluator(modules)
         self._first = True
+
+    def release(self) -> None:
+        """Let go of the tree and of all that was found in it. The definitions and their spans need none of it."""
+        self.evaluator.release()
+        self.module.tree.release()
 
     def value(self, node: ast.expr, scope: Scope) -> Value:
         """What an expression is."""

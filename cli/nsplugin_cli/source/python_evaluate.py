@@ -63,6 +63,10 @@ class Evaluator:
         stays = found.module is module and not isinstance(found.data, (Function, Class))
         return found if stays else Value(found.data, node, module)
 
+    def release(self) -> None:
+        """Forget everything that was found: names and evaluator know each other, and values know their modules."""
+        self.names.release()
+
     @property
     def is_deep(self) -> bool:
         """Whether nothing may be evaluated any deeper inside."""

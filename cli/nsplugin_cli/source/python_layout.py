@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any, Final
 
 from nsplugin.definition.arguments import CONFIG, Bound, Signature
@@ -21,6 +22,7 @@ from nsplugin_cli.source.python_handlers import described, name_of
 from nsplugin_cli.source.python_models import schema_of
 from nsplugin_cli.source.python_module import Module
 from nsplugin_cli.source.python_strings import characters
+from nsplugin_cli.source.python_text import Text
 from nsplugin_cli.source.python_values import (
     SCALARS,
     Class,
@@ -74,7 +76,8 @@ class Layout:
     @property
     def spans(self) -> SpanMap:
         """Where each pointer stands in the module. What was written in another module stands where this one uses it."""
-        return LazySpanMap(self._spans)
+        places = _Places(self.module.text, self._values, self._keys, self._texts)
+        return LazySpanMap(places.spans)
 
     def plugin(self, value: Value, made: Made) -> dict[Any, Any]:
         """The raw manifest of ``define_plugin(…)``."""
@@ -290,15 +293,6 @@ class Layout:
     def _fault(self, code: str, pointer: str, message: str, hint: str, target: Target) -> None:
         self.problems.append(problem(code, pointer, message, hint, target))
 
-    def _spans(self) -> tuple[dict[str, Span], dict[str, Span], dict[str, Characters]]:
-        text = self.module.text
-        values = {pointer: _span(self.module, node) for pointer, node in self._values.items()}
-        keys = {pointer: _span(self.module, node) for pointer, node in self._keys.items()}
-        texts: dict[str, Characters] = {
-            pointer: _later(text, node, value) for pointer, (node, value) in self._texts.items() if pointer in values
-        }
-        return _placed(values), _placed(keys), texts
-
 
 _OWN: Final = frozenset(argument.key for argument in DEFINE_PLUGIN.arguments)
 
@@ -316,16 +310,33 @@ def _entries(data: Entries) -> Given:
     return found
 
 
-def _later(text: Any, node: ast.AST, value: str) -> Callable[[], Sequence[Any]]:
-    return lambda: characters(text, node, value)
+class _Places:
+    """The nodes behind the pointers of one definition, kept without the rest of the tree."""
 
+    def __init__(
+        self, text: Text, values: dict[str, ast.AST], keys: dict[str, ast.AST], texts: dict[str, tuple[ast.AST, str]]
+    ) -> None:
+        self.text = text
+        self.values = values
+        self.keys = keys
+        self.texts = texts
 
-def _placed(spans: Mapping[str, Span | None]) -> dict[str, Span]:
-    return {pointer: span for pointer, span in spans.items() if span is not None}
+    def spans(self) -> tuple[dict[str, Span], dict[str, Span], dict[str, Characters]]:
+        """The places themselves: of values, keys, and the characters of texts."""
+        values, keys = self._of(self.values), self._of(self.keys)
+        texts: dict[str, Characters] = {
+            pointer: partial(characters, self.text, node, value)
+            for pointer, (node, value) in self.texts.items()
+            if pointer in values
+        }
+        return values, keys, texts
 
+    def _of(self, nodes: Mapping[str, ast.AST]) -> dict[str, Span]:
+        found = {pointer: self._span(node) for pointer, node in nodes.items()}
+        return {pointer: span for pointer, span in found.items() if span is not None}
 
-def _span(module: Module, node: ast.AST) -> Span | None:
-    if isinstance(node, ast.keyword) and node.arg is not None:
-        line, column = module.text.start(node)
-        return Span(line, column, line, column + len(node.arg))
-    return module.text.span(node) if isinstance(node, (ast.expr, ast.stmt)) and hasattr(node, "lineno") else None
+    def _span(self, node: ast.AST) -> Span | None:
+        if isinstance(node, ast.keyword) and node.arg is not None:
+            line, column = self.text.start(node)
+            return Span(line, column, line, column + len(node.arg))
+        return self.text.span(node) if isinstance(node, (ast.expr, ast.stmt)) and hasattr(node, "lineno") else None

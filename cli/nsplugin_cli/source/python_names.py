@@ -42,6 +42,11 @@ class Names:
         self._known: dict[tuple[Scope, str], Any] = {}
         self._open: set[tuple[Scope, str]] = set()
 
+    def release(self) -> None:
+        """Forget what was found, and the evaluator."""
+        self._known.clear()
+        del self._evaluator
+
     def look_up(self, name: str, module: Module, scope: Scope, at: ast.AST) -> Any:
         """The data of a name used in a scope at a node, and the value it comes from: a :class:`Value` or data."""
         home = home_of(name, scope)

@@ -69,6 +69,14 @@ class Tree:
             scope, nodes = pending.pop()
             _Walk(self, scope, pending).run(nodes)
 
+    def release(self) -> None:
+        """Let go of what the tree holds, once it has been read: scopes know each other, so nothing else would for long."""
+        for scope in self.scopes.values():
+            scope.parent = None
+            scope.children = []
+        self.scopes = {}
+        self.parents = {}
+
 
 class _Fields(dict[type, tuple[str, ...]]):
     """The fields of a node type that can hold nodes worth visiting."""

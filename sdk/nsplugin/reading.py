@@ -152,8 +152,8 @@ def _read_exactly(data: bytes | str, limit: int) -> Document:
     problems += [
         _problem(fault.pointer, lines.span(fault.start, fault.end), fault.message, fault.hint) for fault in found.faults
     ]
-    if found.count > FINDINGS:
-        problems.append(_unlisted(found.count - FINDINGS, lines.span(found.faults[-1].end, found.faults[-1].end)))
+    if found.more:
+        problems.append(_unlisted(lines.span(found.faults[-1].end, found.faults[-1].end)))
     return Document(decoding.shown(decoded.text), found.value, tuple(problems), (lines, found))
 
 
@@ -162,8 +162,8 @@ def _too_large(size: int, limit: int) -> Problem:
     return _problem("", Span(1, 1, 1, 1), message, "move large data out of the manifest")
 
 
-def _unlisted(count: int, span: Span) -> Problem:
-    return _problem("", span, f"{count:,} more faults are not listed", "put the listed ones right first")
+def _unlisted(span: Span) -> Problem:
+    return _problem("", span, f"there are more than {FINDINGS} faults in this text", "put the listed ones right first")
 
 
 def _problem(pointer: str, span: Span, message: str, hint: str | None) -> Problem:

@@ -30,7 +30,7 @@ _SPACE: Final = re.compile(r"[ \t]*+")
 _REST: Final = re.compile(r"\s*+\Z")
 _INSIDE: Final = frozenset({"colon", "value", "item?", "item"})
 _INSTEAD: Final = {"colon": ("=", "=>"), "after": (";",)}
-_COLON: Final = re.compile(r"[ \t\n\r]*+:")
+_COLON: Final = re.compile(r"[ \t\n\r]*+[:=]")
 
 
 class Fault(NamedTuple):
@@ -45,11 +45,11 @@ class Fault(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scan:
-    """What a text holds: its value; the faults in their order (at most ``FINDINGS``) and their number; the places."""
+    """What a text holds: its value; the faults in their order, at most ``FINDINGS``, and whether there are more; the places."""
 
     value: Any
     faults: tuple[Fault, ...]
-    count: int
+    more: bool
     root: Node | None
     whole: tuple[int, int]
 
@@ -103,7 +103,7 @@ def scan(text: str, lines: Lines) -> Scan:
 
 
 class _Scanner:
-    __slots__ = ("_count", "_faults", "_lines", "_lost", "_stack", "_stopped", "_text", "_tokens")
+    __slots__ = ("_faults", "_lines", "_lost", "_more", "_stack", "_stopped", "_text", "_tokens")
 
     def __init__(self, text: str, lines: Lines) -> None:
         self._text = text
@@ -111,7 +111,7 @@ class _Scanner:
         self._tokens = Tokens(text, self._report)
         self._stack = [_Frame(0, "document")]
         self._faults: list[Fault] = []
-        self._count = 0
+        self._more = False
         self._lost = False
         self._stopped = False
 
@@ -124,7 +124,7 @@ class _Scanner:
         return Scan(
             value=document.value[0] if sound else UNKNOWN,
             faults=tuple(sorted(self._faults, key=lambda fault: fault.start)),
-            count=self._count,
+            more=self._more,
             root=document.node.children.get(0) if sound else None,
             whole=document.node.offsets(0, "value") if sound else (0, len(self._text)),
         )
@@ -134,9 +134,10 @@ class _Scanner:
     def _report(self, start: int, end: int, message: str, hint: str | None = None, *, cascade: bool = False) -> None:
         if cascade and (self._lost or self._stack[-1].state == "skip"):
             return
-        self._count += 1
         if len(self._faults) < FINDINGS:
             self._faults.append(Fault(start, end, self._pointer(), message, hint))
+        else:
+            self._more = self._lost = self._stopped = True
 
     def _complain(self, start: int, end: int, complaint: Complaint) -> None:
         self._report(start, end, complaint.message, complaint.hint)
@@ -236,7 +237,7 @@ class _Scanner:
 
     def _take_key(self, frame: _Frame, token: Token) -> None:
         source = self._text[token.start : token.end]
-        if token.kind in ("string", "scalar", "word"):
+        if token.kind == "string" or (token.kind in ("scalar", "word") and _COLON.match(self._text, token.end)):
             frame.key = token.value if token.kind == "string" else source
             frame.key_place = (token.start, token.end)
             frame.state = "colon"
@@ -267,10 +268,11 @@ class _Scanner:
         """Pass over what is nested too deeply, looking only at its tokens and counting its brackets."""
         self._complain(opening.start, opening.end, complaints.too_deep())
         depth, token = 1, opening
-        while depth and token.kind != "end":
+        while depth and token.kind != "end" and not self._stopped:
             token = self._tokens.next()
             depth += (token.kind in ("{", "[")) - (token.kind in ("}", "]"))
-        self._lost = self._stopped = depth > 0
+        if depth:
+            self._lost = self._stopped = True
         self._place(self._stack[-1], UNKNOWN, opening.start, token.end)
 
     def _comma(self, frame: _Frame, token: Token) -> None:
@@ -329,14 +331,14 @@ class _Scanner:
         opened = self._lines.describe(frame.node.start)
         self._complain(token.start, token.end, complaints.mismatch(token.kind, frame.marks, opened))
         self._lost = True
-        while token.kind != "end":  # brackets mean nothing any more; what is wrong inside tokens is still told
+        while token.kind != "end" and not self._stopped:  # inside tokens, what is wrong is still told
             token = self._tokens.next()
         self._stopped = True
 
     def _end(self, frame: _Frame, token: Token) -> None:
         self._stopped = True
         if frame.state == "document":
-            if self._count or not self._text.strip():  # else nothing but bytes that are no UTF-8, which were told
+            if self._faults or not self._text.strip():  # else nothing but bytes that are no UTF-8, which were told
                 self._complain(0, 0, complaints.empty(self._text))
             self._lost = True
         elif frame.state != "done":

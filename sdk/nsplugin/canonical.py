@@ -66,23 +66,37 @@ def _exactly(value: Any) -> bytes:
     return rfc8785.dumps(value)
 
 
+def compact_size(value: Any) -> int | None:
+    """:func:`json_size` by the C encoder; ``None`` for a value that needs more care. ``value`` must not contain itself."""
+    if not _without_floats(value):
+        return None
+    try:
+        return len(json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode())
+    except (TypeError, ValueError, RecursionError):
+        return None
+
+
+_STRING: Final = frozenset({str})
+_PLAIN: Final = frozenset({str, bool, type(None)})
+_CONTAINERS: Final = (dict, list, tuple)
+
+
 def _without_floats(value: Any) -> bool:
-    """Whether the C encoder's text is already canonical: no floats, no unsafe integers, no keys that it would coerce."""
+    """Whether the C encoder's text is already canonical: no floats, no unsafe integers, no keys that it would coerce.
+
+    Looks at the types of a container's members all at once; only where there are others than text does it look at each.
+    """
     nodes = [value]
     for node in nodes:
-        if isinstance(node, dict):
-            if not all(map(_is_text, node)):
+        if isinstance(node, _CONTAINERS):
+            if isinstance(node, dict) and not _STRING.issuperset(map(type, node)):
                 return False
-            nodes.extend(node.values())
-        elif isinstance(node, (list, tuple)):
-            nodes.extend(node)
+            members = node.values() if isinstance(node, dict) else node
+            if not _PLAIN.issuperset(map(type, members)):
+                nodes.extend(members)
         elif isinstance(node, float) or (isinstance(node, int) and not -SAFE_INTEGER <= node <= SAFE_INTEGER):
             return False
     return True
-
-
-def _is_text(key: object) -> bool:
-    return isinstance(key, str)
 
 
 def _pretty(value: Any, newline: str) -> str:

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from node_json import NODE, stringified
-from nsplugin.canonical import canonical, digest, json_size, pretty
+from nsplugin.canonical import canonical, compact_size, digest, json_size, pretty
 from nsplugin.frozen import freeze
 from nsplugin.pointers import UNKNOWN
 
@@ -158,6 +158,21 @@ def test_sizes_are_exact_at_the_limit_of_a_payload(fill: str) -> None:
     count, rest = divmod(65_536 - len('{"a":""}'), each)
     assert json_size({"a": fill * count + "x" * rest}) == 65_536
     assert json_size({"a": fill * count + "x" * (rest + 1)}) == 65_537
+
+
+@given(json_values)
+def test_the_quick_way_measures_the_same_or_nothing(value: Any) -> None:
+    assert compact_size(value) in (None, json_size(value))
+
+
+@pytest.mark.parametrize("value", [{"a": [1, "é", None, True]}, [], {"a": {"b": [[2**53 - 1]]}}])
+def test_the_quick_way_is_open_to_values_without_fractions(value: Any) -> None:
+    assert compact_size(value) == json_size(value)
+
+
+@pytest.mark.parametrize("value", [1.5, [2**53], {1: "a"}, [UNKNOWN], {UNKNOWN: 1}, ["\ud800"], [float("nan")]])
+def test_the_quick_way_is_closed_to_what_needs_care(value: Any) -> None:
+    assert compact_size(value) is None
 
 
 def test_what_is_unknown_counts_nothing() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from nsplugin.canonical import json_size
+from nsplugin.canonical import compact_size, json_size
 from nsplugin.payload import not_json
 from nsplugin.payload_schema import Budget, mismatches, schema_faults
 from nsplugin.pointers import UNKNOWN
@@ -16,7 +16,8 @@ from nsplugin.wording import counted
 
 def _not_json(subject: Subject) -> Iterator[Found]:
     for schedule in _with_payload(subject):
-        yield from not_json(schedule.payload, schedule.payload_pointer)
+        if subject.origin != "json" or compact_size(schedule.payload) is None:
+            yield from not_json(schedule.payload, schedule.payload_pointer)
 
 
 def _with_payload(subject: Subject) -> Iterator[ScheduleView]:
@@ -31,13 +32,19 @@ def _is_json(subject: Subject, value: Any) -> bool:
 def _too_large(subject: Subject) -> Iterator[Found]:
     most = subject.platform.payload.max_bytes
     for schedule in _with_payload(subject):
-        size = json_size(schedule.payload)
+        size = _size(subject, schedule.payload)
         if size > most and _is_json(subject, schedule.payload):
             yield Found(
                 pointer=schedule.payload_pointer,
                 message=f"the payload has {counted(size, 'byte')} as JSON; {subject.platform.title} takes at most {most:,}",
                 hint="store the data and pass a key to it",
             )
+
+
+def _size(subject: Subject, payload: Any) -> int:
+    """The size in bytes. What was read from JSON cannot contain itself, so that the quick way is open to it."""
+    quick = compact_size(payload) if subject.origin == "json" else None
+    return json_size(payload) if quick is None else quick
 
 
 def _schemas(subject: Subject) -> Iterator[Found]:

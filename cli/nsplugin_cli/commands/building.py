@@ -1,0 +1,80 @@
+"""The plugins that a command runs: built from their folders, in memory."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nsplugin.manifest import Manifest
+    from nsplugin_cli.diagnostic import Report
+
+IMPORT_S = 10.0
+"""Time limit for importing one plugin."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Built:
+    """A plugin's manifest, the folder that its entry is found in, and the time zone of its project file."""
+
+    manifest: Manifest
+    folder: Path
+    timezone: str | None
+
+
+class Unfit(Exception):
+    """A plugin has errors; ``report`` says which."""
+
+    def __init__(self, report: Report) -> None:
+        super().__init__(report)
+        self.report = report
+
+
+def built(paths: Sequence[Path]) -> list[Built]:
+    """Build the plugins at the paths. Raises :class:`Unfit` when one has errors, or there is none."""
+    from nsplugin.frozen import freeze
+    from nsplugin.manifest import Manifest
+    from nsplugin_cli import pipeline
+    from nsplugin_cli.source.discover import discover
+
+    targets = discover(paths)
+    report = pipeline.build([target.place for target in targets], mode="stdout", out=None, seconds=IMPORT_S)
+    if report.errors:
+        raise Unfit(report)
+    return [
+        Built(
+            manifest=Manifest(value=freeze(json.loads(plugin.content or "")), platform=plugin.platform),
+            folder=target.project.folder,
+            timezone=target.project.get("timezone"),
+        )
+        for target, plugin in zip(targets, report.plugins, strict=True)
+    ]
+
+
+def site_zone(plugins: Sequence[Built], wanted: str | None, default: str = "UTC") -> str:
+    """The site's time zone: as wanted, else the first project file's, else the default. Raises ``WrongCall``."""
+    from nsplugin.cron import ZoneError, zone
+    from nsplugin_cli.diagnostic import WrongCall
+
+    name = wanted or next((plugin.timezone for plugin in plugins if plugin.timezone), default)
+    try:
+        return zone(name).name
+    except ZoneError as error:
+        raise WrongCall(f"--timezone: {error}") from error
+
+
+def with_job(plugins: Sequence[Built], job: str) -> Built:
+    """The plugin that declares a job. Raises ``WrongCall`` when none does."""
+    from nsplugin.nearest import closest
+    from nsplugin_cli.diagnostic import WrongCall
+
+    for plugin in plugins:
+        if job in {each.name for each in plugin.manifest.jobs}:
+            return plugin
+    names = [each.name for plugin in plugins for each in plugin.manifest.jobs]
+    meant = closest(job, names)
+    hint = f"did you mean {meant!r}?" if meant else f"the jobs are {', '.join(names)}" if names else "there are no jobs"
+    raise WrongCall(f"no job {job!r} here; {hint}")

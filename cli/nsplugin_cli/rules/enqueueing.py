@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
-from nsplugin.nearest import closest
 from nsplugin.pointers import UNKNOWN
 from nsplugin.rules._family import Found, Rule
 from nsplugin.runtime.enqueueing import key_faults
@@ -56,10 +56,13 @@ def _unknown_job(subject: SourceSubject) -> Iterator[Found]:
     for call in subject.facts.enqueues if declared is not None else ():
         name = call.job.value if call.job is not None else UNKNOWN
         if call.job is not None and declared is not None and isinstance(name, str) and name not in declared:
-            meant = closest(name, declared)
+            meant, misdeclared = subject.meant(name)
+            if misdeclared:
+                continue
             known = ", ".join(f'"{each}"' for each in sorted(declared)[:10])
             hint = f'did you mean "{meant}"?' if meant else f"declared are {known}" if known else "declare it first"
-            yield _at(call, call.job, f"{call.method} starts {_shown(name)}, which is not declared", hint)
+            message = f"{call.method} starts {_shown(name)}, which is not declared"
+            yield replace(_at(call, call.job, message, hint), fix=meant)
 
 
 def _delay(subject: SourceSubject) -> Iterator[Found]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -226,10 +227,20 @@ class Layout:
             return {**self._not_a_mapping(config, signature, pointer), **given}
         found = _entries(config.data)
         self._named(found, pointer)
+        if "handler" in found and signature is DEFINE_JOB:
+            self._handler_inside(found, given, pointer)
         for key in [key for key in found if key in given and key is not UNKNOWN]:
             message = f"`{key}` is given in the mapping and by name"
             self._fault("NSP006", join(pointer, key), message, "give it once", "value")
         return {**found, **given}
+
+    def _handler_inside(self, found: Given, given: Given, pointer: str) -> None:
+        """Take a handler out of the configuration, where it does not belong."""
+        inside = found.pop("handler")
+        self._keys[pointer + "/handler"] = inside[1]
+        message, hint = "the handler is no part of the configuration", "write define_job({…}, handler)"
+        self._fault("NSP006", pointer + "/handler", message, hint, "key")
+        given.setdefault("handler", inside)
 
     def _not_a_mapping(self, config: Value, signature: Signature, pointer: str) -> Given:
         if config.data is UNKNOWN or not isinstance(config.data, (*SCALARS, Items, Function)):
@@ -249,6 +260,7 @@ class Layout:
                 self._keys[join(pointer, name)] = argument[1]
                 message = f"{signature.name} has no parameter `{name}`"
                 self._fault("NSP006", join(pointer, name), message, f"did you mean `{meant.name}`?", "key")
+                self.problems[-1] = replace(self.problems[-1], fix=meant.name)
             given.setdefault(name if meant is None else meant.key, argument)
         if made.open:
             given[UNKNOWN] = (Value(UNKNOWN, ast.Pass(), self.module), ast.Pass())

@@ -7,7 +7,6 @@ from itertools import islice
 from typing import Final
 
 from nsplugin.cron import Expression, never_fires, normalise
-from nsplugin.nearest import closest
 from nsplugin.rules._family import Found, Rule
 from nsplugin.rules.subject import Subject
 from nsplugin.wording import clipped, counted, listed, plain, quoted
@@ -43,7 +42,9 @@ def _unknown_job(subject: Subject) -> Iterator[Found]:
         return
     strangers = [view for view in subject.schedules if isinstance(view.job, str) and view.job not in names]
     for number, schedule in enumerate(strangers):
-        near = closest(plain(schedule.job), names) if number < _MOST else None
+        near, misdeclared = subject.meant(schedule.job) if number < _MOST else (None, False)
+        if misdeclared:
+            continue
         yield Found(
             pointer=schedule.job_pointer,
             message=f"job {quoted(schedule.job)} is not declared in jobs",

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from nsplugin.cron import CronError, CronFault, Expression, faults, parse
 from nsplugin.handlers import Handler
+from nsplugin.nearest import closest
 from nsplugin.platforms import Platform
 from nsplugin.pointers import UNKNOWN, join
 from nsplugin.spans import Target
@@ -95,6 +96,17 @@ class Subject:
     def job_named(self, name: Any) -> JobView | None:
         """The job of that name, or ``None``."""
         return self.by_name.get(name) if isinstance(name, str) else None
+
+    def meant(self, name: str) -> tuple[str | None, bool]:
+        """The declared job that a misspelt name most likely stands for, and whether its own name is at fault instead.
+
+        A name that the platform refuses is never suggested: it is reported where it is declared, and that is enough.
+        """
+        near = closest(plain(name), self.job_names or ())
+        limit = self.platform.job_name
+        if near is None or (len(near) <= limit.max_length and limit.matches(near)):
+            return near, False
+        return None, True
 
     @property
     def job_count(self) -> int:

@@ -18,6 +18,7 @@ from nsplugin_cli.source.python_evaluate import Evaluator
 from nsplugin_cli.source.python_facts import facts_of
 from nsplugin_cli.source.python_layout import Layout
 from nsplugin_cli.source.python_module import Module, Modules, read_module
+from nsplugin_cli.source.python_reach import inner_scopes
 from nsplugin_cli.source.python_scopes import Scope, Tree
 from nsplugin_cli.source.python_text import Unreadable, decode, parse
 from nsplugin_cli.source.python_values import External, Function, Items, Made, Value
@@ -64,7 +65,7 @@ def spans_of_call(data: bytes, site: CallSite) -> SpanMap:
     except Unreadable:
         return SpanMap({"": Span(site.line, 1, site.line, 1)})
     reader = _Reader(module, None)
-    for call, scope in _calls(module.root, everywhere=True):
+    for call, scope in _calls(module.root):
         if _stands_at(call, site):
             value = reader.value(call, scope)
             if isinstance(value.data, Made):
@@ -88,13 +89,9 @@ def _span_of_site(module: Module, site: CallSite) -> Span:
     return Span(line, module.text.column(line, site.column), site.end_line, end)
 
 
-def _calls(root: Scope, *, everywhere: bool = False) -> Iterator[tuple[ast.Call, Scope]]:
-    """The calls that loading the module runs, or all; each with its scope."""
-    pending = [root]
-    while pending:
-        scope = pending.pop()
-        yield from ((call, scope) for call in scope.calls)
-        pending.extend(child for child in scope.children if everywhere or child.kind == "class")
+def _calls(root: Scope) -> Iterator[tuple[ast.Call, Scope]]:
+    """Every call in a module, with its scope."""
+    return ((call, scope) for scope in inner_scopes(root) for call in scope.calls)
 
 
 class _Reader:
@@ -140,10 +137,10 @@ class _Reader:
 
     def _defined(self) -> Iterator[tuple[ast.Call, Value]]:
         """The calls of definers that loading the module runs, and what they make."""
-        calls = sorted(_calls(self.module.root), key=lambda pair: (pair[0].lineno, pair[0].col_offset))
-        for call, scope in calls:
-            if self._may_define(call, scope):
-                value = self._made_by(call, scope)
+        root = self.module.root
+        for call in sorted(root.calls, key=lambda call: (call.lineno, call.col_offset)):
+            if self._may_define(call, root):
+                value = self._made_by(call, root)
                 if isinstance(value.data, Made) and value.data.maker in _platforms():
                     yield call, value
 

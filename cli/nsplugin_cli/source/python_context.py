@@ -13,7 +13,7 @@ from nsplugin_cli.source.python_layout import Layout
 from nsplugin_cli.source.python_module import Module
 from nsplugin_cli.source.python_scopes import Scope
 from nsplugin_cli.source.python_uses import loads
-from nsplugin_cli.source.python_values import Entries, External, Function, Keyword, Value
+from nsplugin_cli.source.python_values import SCALARS, Entries, External, Function, Keyword, Value
 
 Path = tuple[str, ...]
 """What a name stands for, from the handler's arguments on: ``("ctx", "jobs")``. The empty path is all of them in one object."""
@@ -221,7 +221,8 @@ class Call:
         return keyword.node.value if isinstance(keyword.node, ast.keyword) else call
 
     def _argument(self, value: Value, node: ast.AST, written: str = "") -> Argument:
-        raw = Layout(self.platform, self.evaluator, self.module).place(value, "")
+        simple = isinstance(value.data, SCALARS)
+        raw = value.data if simple else Layout(self.platform, self.evaluator, self.module).place(value, "")
         return Argument(value=raw, span=self.module.text.span_of(node), written=written)
 
     def _mapping(self, value: Value, node: ast.AST, options: dict[str, Argument]) -> bool:

@@ -116,7 +116,10 @@ def _named(key: Value, value: Value) -> Keyword:
 
 
 def _constant(evaluator: Evaluator, node: ast.Constant, module: Module, scope: Scope) -> Any:
-    return arithmetic.bounded(node.value) if isinstance(node.value, SCALARS) else UNKNOWN
+    value = node.value
+    if type(value) is int:
+        return arithmetic.bounded(value)
+    return value if isinstance(value, SCALARS) else UNKNOWN
 
 
 def _name(evaluator: Evaluator, node: ast.Name, module: Module, scope: Scope) -> Any:

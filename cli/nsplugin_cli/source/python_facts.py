@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, TypeVar
 
 from nsplugin.platforms import Platform
-from nsplugin.pointers import UNKNOWN
+from nsplugin.pointers import UNKNOWN, join
 from nsplugin_cli.facts import ContextUse, Enqueue, Facts, PayloadRead, SecretRaised
 from nsplugin_cli.source.python_context import Follower, parameter_paths
 from nsplugin_cli.source.python_evaluate import Evaluator
@@ -24,6 +24,7 @@ Placed = TypeVar("Placed", Enqueue, ContextUse, PayloadRead, SecretRaised)
 
 _JOBS: Final = "/jobs/"
 _PAYLOAD: Final = "payload"
+_SCHEMA: Final = "payloadSchema"
 
 
 def facts_of(evaluator: Evaluator, module: Module, layout: Layout, raw: Mapping[Any, Any], *, loading: bool) -> Facts:
@@ -38,7 +39,7 @@ def facts_of(evaluator: Evaluator, module: Module, layout: Layout, raw: Mapping[
         enqueues=_by_place(follower.enqueues),
         context_uses=_by_place(follower.uses),
         context_known=follower.known,
-        payload_reads=_by_place(_payload_reads(platform, evaluator, functions)),
+        payload_reads=_by_place(_payload_reads(platform, evaluator, functions, raw)),
         secrets_raised=_by_place(_secrets(evaluator, module, functions.values())),
         never_retryable=frozenset(_never_retryable(platform, evaluator, functions, raw)),
     )
@@ -50,10 +51,16 @@ def _by_place(facts: Iterable[Placed]) -> tuple[Placed, ...]:
     return tuple(found[place] for place in sorted(found))
 
 
-def _payload_reads(platform: Platform, evaluator: Evaluator, functions: Mapping[str, Function]) -> Iterator[PayloadRead]:
-    for pointer, function in functions.items():
+def _payload_reads(
+    platform: Platform, evaluator: Evaluator, functions: Mapping[str, Function], raw: Mapping[Any, Any]
+) -> Iterator[PayloadRead]:
+    """Looked for only where no model or schema stands between the payload and the handler."""
+    for pointer, job in _jobs(raw.get("jobs")):
+        function = functions.get(pointer)
+        if function is None or function.opaque or not isinstance(job, Mapping) or _SCHEMA in job:
+            continue
         paths = parameter_paths(function, platform.handlers.job, platform.handlers.whole)
-        if not pointer.startswith(_JOBS) or function.opaque or paths is None:
+        if paths is None:
             continue
         holders = [name for name, path in paths.items() if path in ((), (_PAYLOAD,))]
         for name in holders:
@@ -62,6 +69,12 @@ def _payload_reads(platform: Platform, evaluator: Evaluator, functions: Mapping[
             if node is not None:
                 span = function.module.text.span(node)
                 yield PayloadRead(job=pointer, written=function.module.text.written(node), path=function.module.path, span=span)
+
+
+def _jobs(jobs: Any) -> Iterator[tuple[str, Any]]:
+    """The raw jobs by pointer, whether they stand in a mapping or a list."""
+    pairs = jobs.items() if isinstance(jobs, Mapping) else enumerate(jobs) if isinstance(jobs, list) else ()
+    return ((join("/jobs", key), job) for key, job in pairs if key is not UNKNOWN)
 
 
 def _secrets(evaluator: Evaluator, module: Module, functions: Iterable[Function]) -> Iterator[SecretRaised]:
@@ -89,10 +102,9 @@ def _never_retryable(
     platform: Platform, evaluator: Evaluator, functions: Mapping[str, Function], raw: Mapping[Any, Any]
 ) -> Iterator[str]:
     """Asked only where it matters: on a platform that retries on demand, for a job that asks for retries."""
-    jobs = raw.get("jobs")
-    if platform.retry.policy != "retryable-only" or not isinstance(jobs, list):
+    if platform.retry.policy != "retryable-only":
         return
-    for index, job in enumerate(jobs):
-        function = functions.get(f"{_JOBS}{index}")
+    for pointer, job in _jobs(raw.get("jobs")):
+        function = functions.get(pointer)
         if isinstance(job, Mapping) and "maxAttempts" in job and function is not None and never_retryable(evaluator, function):
-            yield f"{_JOBS}{index}"
+            yield pointer

@@ -107,29 +107,53 @@ class _Walk:
         self.stack: list[ast.AST] = []
 
     def run(self, nodes: list[ast.AST]) -> None:
+        """Visit these nodes and all below them. Names are noted on the way; constants lead nowhere and are passed over.
+
+        Written out at length: this loop runs for every node of every file.
+        """
         self.stack = stack = nodes
-        parents, fields, special = self.parents, _FIELDS, _SPECIAL
+        parents, fields, special, name = self.parents, _FIELDS, _SPECIAL, self.name
         while stack:
             node = stack.pop()
             kind = type(node)
             visit = special.get(kind)
             if visit is not None and visit(self, node):
                 continue
-            for name in fields[kind]:
-                value = getattr(node, name)
-                if type(value) is list:
+            for field in fields[kind]:
+                value = getattr(node, field)
+                of = type(value)
+                if of is list:
                     for item in value:
-                        if item is not None:
+                        of = type(item)
+                        if of is ast.Name:
+                            parents[item] = node
+                            name(item)
+                        elif of is not ast.Constant and item is not None:
                             parents[item] = node
                             stack.append(item)
-                elif value is not None:
+                elif of is ast.Name:
+                    parents[value] = node
+                    name(value)
+                elif of is not ast.Constant and value is not None:
                     parents[value] = node
                     stack.append(value)
+
+    def name(self, node: ast.Name) -> None:
+        """Note a name that is read or bound."""
+        names = self.scope.loads if type(node.ctx) is ast.Load else self.scope.stores
+        found = names.get(node.id)
+        if found is None:
+            names[node.id] = [node]
+        else:
+            found.append(node)
 
     def push(self, nodes: list[Any], parent: ast.AST) -> None:
         """Visit these nodes too."""
         for node in nodes:
-            if node is not None:
+            if type(node) is ast.Name:
+                self.parents[node] = parent
+                self.name(node)
+            elif node is not None:
                 self.parents[node] = parent
                 self.stack.append(node)
 
@@ -142,14 +166,6 @@ class _Walk:
             self.parents[item] = node
         self.pending.append((inner, list(body)))
         return inner
-
-
-def _name(walk: _Walk, node: ast.Name) -> bool:
-    if type(node.ctx) is ast.Load:
-        walk.scope.loads.setdefault(node.id, []).append(node)
-    else:
-        walk.scope.store(node.id, node)
-    return True
 
 
 def _call(walk: _Walk, node: ast.Call) -> bool:
@@ -267,7 +283,6 @@ def all_arguments(arguments: ast.arguments) -> list[ast.arg]:
 
 
 _SPECIAL: Final[dict[type, Callable[[_Walk, Any], bool]]] = {
-    ast.Name: _name,
     ast.Call: _call,
     ast.Raise: _raise,
     ast.Return: _return,

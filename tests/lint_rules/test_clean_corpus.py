@@ -19,7 +19,7 @@ LIBRARIES = re.compile(r"\w+_plain_library|\w+_test_module|__init__|units|settin
 
 @pytest.mark.parametrize("path", [pytest.param(path, id=path.relative_to(CORPUS).as_posix()) for path in FILES])
 def test_a_clean_file_has_no_finding(path: Path) -> None:
-    root = path.parent if path.parent == CORPUS else CORPUS / path.relative_to(CORPUS).parts[0]
+    root = CORPUS / path.relative_to(CORPUS).parts[0]
     file = read_python(path.read_bytes(), str(path), Repository(root))
     assert file.unreadable is None
     assert findings_of(file.definitions) == []

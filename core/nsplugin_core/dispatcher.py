@@ -249,7 +249,13 @@ class Dispatcher:
 
 def _started(attempt: Attempt, now: int) -> EngineEvent:
     return EngineEvent(
-        at=now, type="attempt", plugin=attempt.plugin, job=attempt.job, task=attempt.task_id, attempt=attempt.attempt
+        at=now,
+        type="attempt",
+        plugin=attempt.plugin,
+        job=attempt.job,
+        task=attempt.task_id,
+        attempt=attempt.attempt,
+        due=attempt.run_at,
     )
 
 

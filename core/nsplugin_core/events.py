@@ -15,7 +15,8 @@ EventType = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineEvent:
-    """One thing that happened. ``at`` and ``due`` are UTC ms: ``due`` is a fire's instant, or when a retry is due.
+    """One thing that happened. ``at`` and ``due`` are UTC ms: ``due`` is a fire's instant, when a retry is due, or
+    when the task of an attempt was first meant to run.
 
     An ended attempt gives one event for its ending (success, failure, timeout, lost, deferral) and, where that decides the
     task's fate, another (retry, dead). ``refused``: a result came for an attempt that is not running any more.

@@ -30,7 +30,7 @@ class Loop:
         self, name: str, worker: Worker, clock: Clock, *, every_ms: int, next_due: Callable[[], int | None] | None = None
     ) -> None:
         self._worker, self._clock, self._every_ms, self._next_due = worker, clock, every_ms, next_due
-        self._name = name
+        self.name = name
         self._wake, self._stop = threading.Event(), threading.Event()
         self._failures = 0
         self._thread = threading.Thread(target=self._run, name=f"nsplugin-{name}", daemon=True)
@@ -38,6 +38,16 @@ class Loop:
     def start(self) -> None:
         """Begin."""
         self._thread.start()
+
+    @property
+    def alive(self) -> bool:
+        """Whether the thread runs."""
+        return self._thread.is_alive()
+
+    @property
+    def failing(self) -> bool:
+        """Whether the last round failed: the database is away, or we have a fault."""
+        return self._failures > 0
 
     def wake(self) -> None:
         """There may be work. Callable from any thread."""
@@ -64,9 +74,9 @@ class Loop:
                 return None
             due = self._next_due() if self._next_due is not None else None
         except StoreUnavailable as error:
-            return self._failed(f"{self._name}: {error}", now)
+            return self._failed(f"{self.name}: {error}", now)
         except Exception:
-            _logger.exception("%s: a round failed", self._name)
+            _logger.exception("%s: a round failed", self.name)
             return self._failed(None, now)
         self._failures = 0
         latest = now + self._every_ms

@@ -132,7 +132,7 @@ class Operations:
     def jobs(self, plugin: str) -> list[JobView]:
         """A plugin's jobs by name, those that only old tasks name included."""
         installed = self._installed(plugin)
-        specs = {spec.name: spec for spec in _manifest(installed.plugin).jobs}
+        specs = {spec.name: spec for spec in manifest_of(installed.plugin).jobs}
         limits = {job.name: job for job in installed.jobs}
         counts = _counts_by_job(self.store).get(plugin, {})
         return [_job_view(name, specs.get(name), limits.get(name), counts) for name in sorted({*specs, *counts})]
@@ -272,7 +272,7 @@ class Operations:
 
     def _known_job(self, plugin: str, job: str | None) -> JobSpec | None:
         """The job's declaration; ``None`` where no job is asked for, or only old tasks name it."""
-        declared = {spec.name: spec for spec in _manifest(self._installed(plugin).plugin).jobs}
+        declared = {spec.name: spec for spec in manifest_of(self._installed(plugin).plugin).jobs}
         if job is None or job in declared:
             return declared.get(job or "")
         old = _counts_by_job(self.store).get(plugin, {})
@@ -356,7 +356,8 @@ def _parsed(text: str, platform: str) -> Manifest:
     return Manifest(value=freeze(json.loads(text)), platform=load(platform))
 
 
-def _manifest(record: PluginRecord) -> Manifest:
+def manifest_of(record: PluginRecord) -> Manifest:
+    """The manifest that an installed plugin goes by."""
     return _parsed(record.manifest, record.platform)
 
 
@@ -372,7 +373,7 @@ def _sum(counts: Mapping[str, Mapping[State, int]]) -> Counts:
 
 
 def _plugin_view(record: PluginRecord, rows: Sequence[Schedule], counts: Mapping[str, Mapping[State, int]]) -> PluginView:
-    manifest = _manifest(record)
+    manifest = manifest_of(record)
     fires = [row.next_fire for row in rows if row.next_fire is not None] if record.enabled else []
     return PluginView(
         id=record.id,

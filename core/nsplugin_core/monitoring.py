@@ -1,0 +1,85 @@
+"""A small HTTP endpoint for machines: ``/metrics``, ``/live`` and ``/ready``. It shows no payload and changes nothing."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, ClassVar, Final
+
+from nsplugin_core.metrics import CONTENT_TYPE
+
+PATIENCE_S: Final = 5.0
+Answer = tuple[int, str, bytes]
+Answers = dict[str, Callable[[], Answer]]
+
+
+def health(well: Callable[[], str | None]) -> Callable[[], Answer]:
+    """A health page: 200, or 503 with what is wrong."""
+
+    def answer() -> Answer:
+        wrong = well()
+        return (200, "text/plain; charset=utf-8", b"ok\n") if wrong is None else _plain(503, wrong)
+
+    return answer
+
+
+def numbers(text: Callable[[], bytes]) -> Callable[[], Answer]:
+    """The page for Prometheus."""
+    return lambda: (200, CONTENT_TYPE, text())
+
+
+def _plain(status: int, text: str) -> Answer:
+    return status, "text/plain; charset=utf-8", f"{text}\n".encode()
+
+
+class Monitor:
+    """Serves the pages in threads of its own, at an address (``"127.0.0.1", 0`` takes any free port).
+
+    Raises ``OSError`` when the address can't be had.
+    """
+
+    def __init__(self, address: tuple[str, int], answers: Answers) -> None:
+        handler = type("Handler", (_Handler,), {"answers": answers})
+        self._server = _Server(address, handler)
+        self._thread = threading.Thread(target=self._server.serve_forever, name="nsplugin-monitor", daemon=True)
+        self._thread.start()
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Where it listens."""
+        host, port = self._server.server_address[:2]
+        return str(host), port
+
+    def close(self) -> None:
+        """Listen no more."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that went away is no news."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    answers: ClassVar[Answers] = {}
+    timeout = PATIENCE_S
+    server_version, sys_version = "nsplugin", ""
+
+    def do_GET(self) -> None:
+        """Answer one of the pages."""
+        page = self.answers.get(self.path.partition("?")[0])
+        names = ", ".join(self.answers)
+        status, kind, body = page() if page is not None else _plain(404, f"there is nothing here; there are {names}")
+        self.send_response(status)
+        for name, value in (("Content-Type", kind), ("Content-Length", str(len(body))), ("Cache-Control", "no-store")):
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Each scrape is not worth a line."""

@@ -1,0 +1,109 @@
+"""Keeps the hosts in step with what is installed: new plugins, upgrades, and those that were switched off or removed."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from nsplugin_core.host.capabilities.secrets import from_environment
+from nsplugin_core.host.settings import PluginSource
+from nsplugin_core.store.protocol import Store
+from nsplugin_core.store.records import PluginRecord
+
+EVERY_MS: Final = 250
+_logger: Final = logging.getLogger("nsplugin.core")
+Version = tuple[str, int, str]
+
+
+class Pool(Protocol):
+    """What the roster tells of plugins."""
+
+    def put(self, source: PluginSource) -> None:
+        """Run this plugin, or this version of it."""
+        ...
+
+    def remove(self, plugin: str) -> None:
+        """Run this plugin no more."""
+        ...
+
+
+class Roster:
+    """A loop's body: compares the store with the hosts. A plugin whose code is not on this machine is left to others."""
+
+    def __init__(self, store: Store, pool: Pool, environment: Mapping[str, str] = os.environ) -> None:
+        self._store, self._pool, self._environment = store, pool, environment
+        self._running: dict[str, Version] = {}
+        self._elsewhere: dict[str, str] = {}
+        self._platforms: dict[str, str] = {}
+        self._seen: list[PluginRecord] = []
+
+    def run_once(self, now_ms: int) -> int:
+        """One look; returns 0: there is nothing more to do until something changes."""
+        records = self._store.registry.plugins()
+        if records != self._seen or self._elsewhere:
+            self._follow(records)
+            self._seen = records
+        return 0
+
+    def platform(self, plugin: str) -> str:
+        """The platform of an installed plugin."""
+        if plugin not in self._platforms:
+            self.run_once(0)
+        return self._platforms[plugin]
+
+    @property
+    def elsewhere(self) -> Mapping[str, str]:
+        """The enabled plugins that don't run here, and why."""
+        return dict(self._elsewhere)
+
+    def _follow(self, records: list[PluginRecord]) -> None:
+        self._platforms = {record.id: record.platform for record in records}
+        wanted = {record.id: record for record in records if record.enabled}
+        self._elsewhere = {plugin: why for plugin, why in self._elsewhere.items() if plugin in wanted}
+        for plugin in [plugin for plugin in self._running if plugin not in wanted]:
+            self._stop(plugin)
+        for record in wanted.values():
+            self._place(record)
+
+    def _place(self, record: PluginRecord) -> None:
+        why = _missing(record)
+        if why is not None:
+            if self._elsewhere.get(record.id) != why:
+                _logger.warning("plugin %s does not run here: %s", record.id, why)
+            self._elsewhere[record.id] = why
+            if record.id in self._running:
+                self._stop(record.id)
+            return
+        self._elsewhere.pop(record.id, None)
+        version = (record.digest, record.updated_at, record.folder or "")
+        if self._running.get(record.id) != version:
+            self._pool.put(self._source(record))
+            self._running[record.id] = version
+            _logger.info("plugin %s %s runs from %s", record.id, record.version or "", record.folder)
+
+    def _stop(self, plugin: str) -> None:
+        self._pool.remove(plugin)
+        del self._running[plugin]
+        _logger.info("plugin %s runs here no more", plugin)
+
+    def _source(self, record: PluginRecord) -> PluginSource:
+        manifest: dict[str, Any] = json.loads(record.manifest)
+        return PluginSource(
+            id=record.id,
+            platform=record.platform,
+            directory=Path(record.folder or ""),
+            entry=manifest["entry"],
+            manifest=manifest,
+            secrets=from_environment(record.id, self._environment),
+            allow_internal_system=record.internal_system,
+        )
+
+
+def _missing(record: PluginRecord) -> str | None:
+    if record.folder is None:
+        return "nobody said where its code lies: install it again with --code FOLDER"
+    return None if Path(record.folder).is_dir() else f"there is no folder {record.folder} on this machine"

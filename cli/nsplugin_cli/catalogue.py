@@ -8,11 +8,12 @@ from nsplugin.nearest import closest
 from nsplugin.rules._family import Rule
 from nsplugin.rules.catalogue import documented
 from nsplugin_cli.diagnostic import WrongCall
+from nsplugin_cli.rules import family
 
 
 def rules() -> tuple[Rule[Any], ...]:
     """All rules, by code."""
-    return tuple(sorted(documented, key=lambda rule: rule.code))
+    return tuple(sorted((*documented, *family.rules), key=lambda rule: rule.code))
 
 
 def rule(name: str) -> Rule[Any]:

@@ -12,7 +12,7 @@ from nsplugin.rules._family import Found
 from nsplugin.spans import Span
 from nsplugin.wording import clipped, found, listed
 
-_CODE: Final = re.compile(r"NSP\d{0,3}")
+_CODE: Final = re.compile(r"NSP\d{0,3}|[a-z]+(?:-[a-z0-9]+)+")
 
 
 def faults(table: Mapping[str, Any], places: Places) -> Iterator[Found]:
@@ -69,7 +69,7 @@ def _timezone(value: Any) -> str | None:
 def _codes(value: Any) -> str | None:
     if isinstance(value, list) and all(isinstance(item, str) and _CODE.fullmatch(item) for item in value):
         return None
-    return 'must be a list of rule codes or their beginnings\nfor example ["NSP101", "NSP2"]'
+    return 'must be a list of rule codes, their beginnings or rule names\nfor example ["NSP101", "NSP2"]'
 
 
 def _codes_by_file(value: Any) -> str | None:

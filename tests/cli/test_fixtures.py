@@ -20,7 +20,6 @@ def test_the_commands_say_what_lies_in_the_folder(folder: Path) -> None:
 
 WITHOUT = {
     "NSP604": "no expression is known on which the two engines disagree",
-    "NSP901": "ignores are read by lint",
 }
 BAD = [folder for folder in fixture_runs.folders() if folder.parent.name == "bad"]
 

@@ -13,7 +13,7 @@ from typing import Literal
 from nsplugin.runtime.providers import Services
 from nsplugin_core.attempts import Attempt, Deliver
 from nsplugin_core.clock import Clock
-from nsplugin_core.host.answers import Answers
+from nsplugin_core.host.capabilities.answers import Answers
 from nsplugin_core.host.logs import LogSink
 from nsplugin_core.host.process import HostProcess
 from nsplugin_core.host.routes import RouteRequest, RouteResponse
@@ -117,7 +117,7 @@ class Keeper:
             self._exits, self._resumes, self._reason = 0, 0.0, ""
             host = self._host
         if host is not None:
-            host.retire("the plugin was replaced")
+            host.retire("the plugin was replaced", successor=True)
 
     def status(self) -> HostStatus:
         """How the host is."""
@@ -152,20 +152,19 @@ class Keeper:
 
     def _look_at(self, host: HostProcess, now: float) -> float:
         settings = self._shared.settings
-        if self._exits and now >= host.started + settings.settled_s:
+        settled, idle = host.started + settings.settled_s, host.last_work + settings.idle_s
+        if settled <= now:
             self._exits = 0
-        if host.state != "ready" or host.running():
-            return inf
-        if host.last_work + settings.idle_s <= now:
-            host.retire("it had nothing to do")
-        return host.last_work + settings.idle_s
+        if idle <= now and host.state == "ready" and not host.running():
+            host.retire("it had nothing to do", successor=False)
+        return min(moment for moment in (settled, idle, inf) if moment > now)
 
     def close(self) -> None:
         """Start nothing more; let what runs finish."""
         with self._lock:
             self._closed = True
         for host in self._hosts():
-            host.retire("the core is stopping")
+            host.retire("the core is stopping", successor=False)
 
     def kill(self) -> None:
         """End every host now; what runs is given back."""
@@ -185,7 +184,7 @@ class Keeper:
         """A host became ready, retires, or is gone."""
         with self._lock:
             if host.state == "retiring" and host is self._host:
-                self._host = None
+                self._host = self._new() if host.successor and not self._closed else None
                 self._leaving.append(host)
             elif host.state == "ended":
                 self._gone(host)

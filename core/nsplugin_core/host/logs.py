@@ -6,9 +6,10 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
+from nsplugin_core.host.capabilities.secrets import Redactor
 from nsplugin_core.host.protocol import clean
 from nsplugin_core.host.settings import HostSettings
 
@@ -69,9 +70,9 @@ class Bucket:
 class PluginLog:
     """The log of one plugin's host: counts, cuts and forwards. Safe from any thread; never raises what the sink raises."""
 
-    def __init__(self, plugin: str, settings: HostSettings, sink: LogSink) -> None:
+    def __init__(self, plugin: str, settings: HostSettings, sink: LogSink, redactor: Redactor) -> None:
         now = time.monotonic()
-        self._plugin, self._sink = plugin, sink
+        self._plugin, self._sink, self._redactor = plugin, sink, redactor
         self._line_bytes = settings.log_line_bytes
         self._rate = settings.log_lines_per_s
         self._lines = Bucket(settings.log_lines_per_s, settings.log_burst, now)
@@ -138,7 +139,8 @@ class PluginLog:
         self.write(LogRecord(plugin=self._plugin, level="info", message=message, stream="output"))
 
     def _emit(self, record: LogRecord) -> None:
+        redact = self._redactor
         try:
-            self._sink(record)
+            self._sink(replace(record, message=redact.text(record.message), fields=redact.plain(record.fields)))
         except Exception:
             logging.getLogger(__name__).exception("a log sink failed")

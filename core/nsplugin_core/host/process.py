@@ -18,7 +18,8 @@ from nsplugin.runtime.desk import Visit
 from nsplugin_core.attempts import Attempt, Deliver
 from nsplugin_core.clock import Clock
 from nsplugin_core.host import launch
-from nsplugin_core.host.answers import Answers, reply
+from nsplugin_core.host.capabilities.answers import Answers, reply
+from nsplugin_core.host.capabilities.secrets import Redactor
 from nsplugin_core.host.channel import Channel
 from nsplugin_core.host.logs import LEVELS, LogRecord, LogSink, PluginLog
 from nsplugin_core.host.protocol import VERSION, Message, ProtocolError, clean, encode, integer, text
@@ -47,11 +48,13 @@ class HostProcess:
         changed: Callable[[HostProcess], None],
     ) -> None:
         self.source, self.state, self.reason, self.blamed = source, "starting", "", True
+        self.successor = False
         self.started = time.monotonic()
         self.last_work = self.started
         self.pid: int | None = None
         self._settings, self._answers, self._changed = settings, answers, changed
-        self._log = PluginLog(source.id, settings, sink)
+        self._redactor = Redactor(source.secrets.values())
+        self._log = PluginLog(source.id, settings, sink, self._redactor)
         self._lock = threading.RLock()
         self._table = WorkTable(settings, clock)
         self._process: subprocess.Popen[bytes] | None = None
@@ -112,8 +115,9 @@ class HostProcess:
         """Give up an attempt; the host is killed when it goes on after the grace."""
         self._do(lambda now: self._table.cancel(task_id, claim, now))
 
-    def retire(self, reason: str) -> None:
-        """Take no more work, finish what runs, then end; the plugin is not to blame."""
+    def retire(self, reason: str, *, successor: bool) -> None:
+        """Take no more work, finish what runs, then end; the plugin is not to blame. ``successor``: another takes its place."""
+        self.successor = successor
         self._do(lambda now: self._retired(reason))
         self._changed(self)
 
@@ -234,9 +238,9 @@ class HostProcess:
             if self._threads is not None:
                 self._threads.shutdown(wait=False, cancel_futures=True)
         self._log.close()
+        self._changed(self)
         self._carry_out(effects)
         self._answer_early()
-        self._changed(self)
 
     def _take(self, messages: list[Message]) -> None:
         """What the host says; in the host's own thread."""
@@ -252,14 +256,14 @@ class HostProcess:
     def _done(self, message: Message, effects: Effects, now: float) -> None:
         number = integer(message, "id")
         failed = message.get("k") != "success"
-        error = text(message, "error", _MAX_ERROR) if failed else None
+        error = self._redactor.text(text(message, "error", _MAX_ERROR)) if failed else None
         code = text(message, "code", 64) if failed else None
         with self._lock:
             self.last_work = now
             self._table.done(number, message, error, code, effects, now)
             self._stop_when_empty(effects)
         if message.get("full") is True:
-            self.retire("it ran out of memory")
+            self.retire("it ran out of memory", successor=True)
 
     def _response(self, message: Message, effects: Effects, now: float) -> None:
         RouteResponse.of(message)

@@ -83,8 +83,12 @@ class Runner:
             )
             self._tell(message["id"], Ended(kind="failure", error=error, code="JOB_MISSING"))
             return
-        facts = Facts(plugin=self._plugin, **message["facts"])
-        self._begin(message, handler, facts, payload=payload_of(message["payload"]))
+        try:
+            payload = payload_of(message["payload"])
+        except (ValueError, RecursionError) as error:
+            self._tell(message["id"], Ended(kind="failure", error=f"the stored payload is no JSON: {error}", code="PAYLOAD_BROKEN"))
+            return
+        self._begin(message, handler, Facts(plugin=self._plugin, **message["facts"]), payload=payload)
 
     def _request(self, message: Message) -> None:
         handler = self._routes.get(message["route"])

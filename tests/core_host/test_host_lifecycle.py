@@ -1,0 +1,223 @@
+"""Hosts come and go: slow and failing starts, exits with growing waits, idleness, new versions, the end of the core.
+
+spec/core.md H1, Q3; spec/nextskin.md X6.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import host_world
+from host_world import QUICK, until
+
+SLOW_RESTART = replace(QUICK, restart_s=30, restart_max_s=30)
+FINE = host_world.plugin('"fine": Job(lambda: None), "exits": Job(lambda: os._exit(3)), "sleeps": Job(lambda: time.sleep(60))')
+NAPS = "def naps(): time.sleep(0.4)\n" + host_world.plugin('"naps": Job(naps)')
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("def", "SyntaxError: invalid syntax (main.py, line 2)"),
+        ("import nothing_like_it", "ModuleNotFoundError: No module named 'nothing_like_it'"),
+        ("raise SystemExit(4)", "SystemExit: 4"),
+        ("os._exit(5)", "exit code 5"),
+        ("x = 1", "main.py has no 'plugin', which entry 'main:plugin' names"),
+        ("plugin = 3", "main:plugin: 1 problem\n  NSP004 "),
+        (
+            "from nsplugin import define_plugin\ndefine_plugin(id='!')",
+            "DefinitionError: define_plugin: 1 problem\n  NSP110 /id:",
+        ),
+        ("class Odd(Exception):\n    def __str__(self): raise self\nraise Odd", "Odd: no message"),
+        ("os.kill(os.getpid(), 0); __import__('ctypes').string_at(0)", "killed by SIGSEGV"),
+    ],
+)
+def test_a_plugin_that_can_not_be_loaded_is_paused_and_says_why(tmp_path: Path, code: str, reason: str) -> None:
+    with host_world.world(tmp_path / "w", SLOW_RESTART) as world:
+        world.put(code)
+        attempt = world.attempt("fine")
+        world.hosts.start([attempt], world.deliver)
+        outcome = world.outcome(attempt)
+        assert (outcome.kind, reason in str(outcome.error)) == ("deferred", True), outcome
+        status = world.status()
+        assert (status.state, status.exits, world.hosts.free("p")) == ("paused", 1, 0)
+        assert status.reason.startswith(reason), status
+        assert 29 < status.resumes_in_s <= 30
+
+
+def test_h1_start_up_is_timed(tmp_path: Path) -> None:
+    with host_world.world(tmp_path / "w", replace(SLOW_RESTART, start_s=0.5)) as world:
+        world.put("time.sleep(60)")
+        started = time.monotonic()
+        world.hosts.wake("p")
+        until(lambda: world.status().state == "paused", "the end of the start")
+        assert time.monotonic() - started < 5
+        assert world.status().reason == "it took more than 0.5 s to load the plugin"
+
+
+def test_attempts_with_less_time_than_a_start_are_not_kept_waiting_for_it(tmp_path: Path) -> None:
+    with host_world.world(tmp_path / "w") as world:
+        world.put(FINE)
+        short, long = world.attempt("fine", timeout_ms=9_999), world.attempt("fine", timeout_ms=10_000)
+        world.hosts.start([short, long], world.deliver)
+        assert (world.outcome(short).kind, world.outcome(short).error) == ("deferred", "its host is starting")
+        assert world.outcome(long).kind == "success"
+
+
+def test_q3_a_host_that_keeps_exiting_waits_longer_each_time_and_nobody_waits_with_it(tmp_path: Path) -> None:
+    with host_world.world(tmp_path / "w", replace(QUICK, restart_s=0.2, restart_max_s=0.5)) as world:
+        world.put(FINE)
+        world.put(FINE.replace("id='p'", "id='other'"), id="other")
+        world.ready("other")
+        waits = []
+        for exits in (1, 2, 3):
+            assert world.run("exits").kind == "deferred"
+            status = until(lambda: world.status().state == "paused" and world.status(), "the pause")
+            assert (status.exits, status.reason, world.hosts.free("p")) == (exits, "exit code 3", 0)
+            assert world.run("fine", plugin="other").kind == "success"
+            waits.append(status.resumes_in_s)
+        assert 0.1 < waits[0] <= 0.2 < waits[1] <= 0.4 < waits[2] <= 0.5
+        assert world.run("fine").kind == "success"
+
+
+def test_q3_a_host_that_has_settled_starts_from_the_first_wait_again(tmp_path: Path) -> None:
+    with host_world.world(tmp_path / "w", replace(QUICK, settled_s=0.3)) as world:
+        world.put(FINE)
+        world.run("exits")
+        assert world.run("fine").kind == "success"
+        assert world.status().exits == 1
+        time.sleep(0.4)
+        world.run("exits")
+        assert until(lambda: world.status().exits, "the exit") == 1
+
+
+def test_the_dispatcher_is_told_when_a_host_may_be_asked_again(tmp_path: Path) -> None:
+    with host_world.world(tmp_path / "w") as world:
+        told: list[str] = []
+        world.hosts._tell = told.append
+        world.put(FINE)
+        world.run("exits")
+        until(lambda: world.status().state == "paused", "the pause")
+        told.clear()
+        until(lambda: told, "the word")
+        assert (told[0], world.status().state) == ("p", "stopped")
+
+
+def test_a_host_with_nothing_to_do_ends_and_comes_back_with_work(tmp_path: Path) -> None:
+    with host_world.world(tmp_path / "w", replace(QUICK, idle_s=0.2)) as world:
+        world.put(FINE)
+        assert world.run("fine").kind == "success"
+        until(lambda: world.status().state == "stopped", "the end of the idle host")
+        assert (world.status().exits, world.hosts.free("p")) == (0, QUICK.slots)
+        assert world.run("fine").kind == "success"
+
+
+def test_a_new_version_takes_over_while_the_old_one_finishes(tmp_path: Path) -> None:
+    with host_world.world(tmp_path / "w") as world:
+        world.put(NAPS)
+        (old,) = world.start(world.attempt("naps"))
+        until(lambda: world.status().running, "the start")
+        pid = world.ready().pid
+        world.put(FINE)
+        assert world.run("fine").kind == "success"
+        assert world.status().pid != pid
+        assert world.outcome(old).kind == "success"
+        until(lambda: world.status().running == 0, "the end of the old host")
+        assert world.run("naps").error_code == "JOB_MISSING"
+
+
+def test_a_removed_plugin_takes_nothing_more(tmp_path: Path) -> None:
+    with host_world.world(tmp_path / "w") as world:
+        world.put(NAPS)
+        world.ready()
+        (attempt,) = world.start(world.attempt("naps"))
+        world.hosts.remove("p")
+        assert world.hosts.free("p") == 0
+        assert world.outcome(attempt).kind == "success"
+        (late,) = [world.attempt("naps")]
+        world.hosts.start([late], world.deliver)
+        assert (world.outcome(late).kind, world.outcome(late).error) == ("deferred", "no code of plugin 'p' is known here")
+
+
+def test_a_graceful_stop_finishes_what_runs_and_gives_back_what_goes_on(tmp_path: Path) -> None:
+    with host_world.world(tmp_path / "w") as world:
+        world.put(NAPS)
+        world.put(FINE.replace("id='p'", "id='other'"), id="other")
+        short, long = world.attempt("naps"), world.attempt("sleeps", plugin="other")
+        world.start(short, long)
+        world.ready("other")
+        pids = [status.pid for status in world.hosts.statuses()]
+        world.hosts.close(grace_s=1.5)
+        assert (world.outcome(short).kind, world.outcome(long).kind) == ("success", "deferred")
+        assert not [pid for pid in pids if pid is not None and Path(f"/proc/{pid}").exists()]
+
+
+def test_cancel_ends_an_attempt_without_an_outcome(tmp_path: Path) -> None:
+    """spec/core.md H2, as the dispatcher asks for it."""
+    with host_world.world(tmp_path / "w") as world:
+        world.put("async def waits(ctx): await ctx.signal.wait()\n" + host_world.plugin('"waits": Job(waits)'))
+        (attempt,) = world.start(world.attempt("waits"))
+        until(lambda: world.status().running, "the start")
+        world.hosts.cancel(attempt.task_id, attempt.claim)
+        until(lambda: world.status().running == 0, "the end")
+        assert world.outcomes == []
+
+
+CORE = """
+import sys, time
+from pathlib import Path
+import host_world
+with host_world.world(Path(sys.argv[1])) as world:
+    world.put(Path(sys.argv[2]).read_text())
+    world.start(world.attempt("spins"))
+    world.ready()
+    host_world.until(lambda: world.lines("stdout"), "the attempt")
+    print(world.status().pid, flush=True)
+    time.sleep(60)
+"""
+HOLDS = "import re\ndef spins():\n    print('spinning', flush=True)\n    re.match('(a+)+$', 'a' * 60 + 'b')\n"
+
+
+@pytest.mark.parametrize("isolation", ["namespace", "process-group"])
+def test_hosts_end_when_the_core_is_killed_whatever_they_are_doing(tmp_path: Path, isolation: str) -> None:
+    """B2: even one that holds the interpreter and reads nothing."""
+    code = tmp_path / "code.py"
+    code.write_text(textwrap.dedent(HOLDS) + host_world.plugin('"spins": Job(spins)'))
+    script = CORE.replace(
+        "Path(sys.argv[1])", f"Path(sys.argv[1]), host_world.replace(host_world.QUICK, isolation={isolation!r})"
+    )
+    paths = os.pathsep.join(path for path in sys.path if path)
+    core = subprocess.Popen(
+        [sys.executable, "-c", script, str(tmp_path / "w"), str(code)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": paths},
+    )
+    assert core.stdout is not None
+    with core.stdout:
+        pid = int(core.stdout.readline())
+    group = [pid, *_children(pid)]
+    assert len(group) == (2 if isolation == "namespace" else 1)
+    core.send_signal(signal.SIGKILL)
+    core.wait()
+    until(lambda: not [pid for pid in group if _lives(pid)], "the end of the hosts")
+
+
+def _children(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def _lives(pid: int) -> bool:
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except FileNotFoundError:
+        return False

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from typing import Final
 
 from nsplugin.rules._family import Found, Problem
 from nsplugin.rules.identity import problem
 from nsplugin_cli.facts import Ignore
 
-_CODE = "NSP901"
+_CODE: Final = "NSP901"
+_EXAMPLE: Final = "write nsplugin: ignore[NSP211], with the codes that it is to silence"
 
 
 def needless(ignores: Iterable[Ignore], codes: Collection[str]) -> list[Problem]:
@@ -18,7 +20,7 @@ def needless(ignores: Iterable[Ignore], codes: Collection[str]) -> list[Problem]
 
 def _faults(ignore: Ignore, codes: Collection[str]) -> Iterator[Found]:
     if ignore.fault is not None:
-        yield Found(pointer="", message=ignore.fault, span=ignore.span)
+        yield Found(pointer="", message=ignore.fault, hint=_EXAMPLE, span=ignore.span)
     for code, span in ignore.codes if ignore.fault is None else ():
         if code == _CODE:
             message, hint = f"{_CODE} cannot be ignored", "remove the ignore that it is about"

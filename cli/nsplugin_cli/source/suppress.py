@@ -18,7 +18,6 @@ _CODES: Final = re.compile(r"\s*\[(?P<codes>[^\]]*)\]")
 _CODE: Final = re.compile(r"[^\s,]+")
 _WELL_FORMED: Final = re.compile(r"NSP\d{3}")
 NEVER_SILENCED: Final = "NSP901"
-_EXAMPLE: Final = "write nsplugin: ignore[NSP211], with the codes that it is to silence"
 
 
 def read_comment(text: str, line: int, column: int) -> Ignore | None:
@@ -37,7 +36,7 @@ def read_comment(text: str, line: int, column: int) -> Ignore | None:
     wrong = [code for code, _ in codes if not _WELL_FORMED.fullmatch(code)]
     if not codes or wrong:
         fault = f"{wrong[0]!r} is no rule's code" if wrong else "it names no code"
-        return Ignore(codes=(), span=span, fault=f"this ignore silences nothing: {fault}; {_EXAMPLE}")
+        return Ignore(codes=(), span=span, fault=f"this ignore silences nothing: {fault}")
     return Ignore(codes=codes, span=span)
 
 
@@ -49,7 +48,7 @@ def _codes(listed: re.Match[str], line: int, offset: int) -> Iterator[tuple[str,
 
 def _fault(word: str) -> str:
     what = "it names no code" if word == "ignore" else f"'nsplugin: {word}' is no instruction"
-    return f"this comment silences nothing: {what}; {_EXAMPLE}"
+    return f"this comment silences nothing: {what}"
 
 
 def python_ignores(source: str) -> tuple[Ignore, ...]:

@@ -129,7 +129,8 @@ class Walk:
             near = closest(key, (*node.properties, *synonyms))
             near = synonyms.get(near, near) if near else None
             hint = meant(near) if near else f"keys of {node.noun}: {', '.join(node.properties)}"
-        self._add("NSP006", (path, key), f"{quoted(key)} is not a key of {node.noun}", hint, target="key", fix=near)
+        fix = near if near and closest(key, [near]) else None  # a synonym may be in another unit
+        self._add("NSP006", (path, key), f"{quoted(key)} is not a key of {node.noun}", hint, target="key", fix=fix)
         return {near} if near else set()
 
     def _missing(self, node: Node, key: str, path: Path) -> None:

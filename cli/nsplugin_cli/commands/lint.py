@@ -12,6 +12,7 @@ from nsplugin_cli import terminal
 from nsplugin_cli.commands.options import COLOR, FORMAT, STRICT, shared, show
 
 if TYPE_CHECKING:
+    from nsplugin_cli.lint.fixing import Mended
     from nsplugin_cli.lint.run import Options, Outcome
 
 
@@ -59,18 +60,18 @@ def _once(asked: Options, *, fix: bool, diff: bool, statistics: bool, strict: bo
     from nsplugin_cli.lint import run
 
     outcome = run.lint(asked)
-    changed = _mend(asked, outcome, fix=fix, diff=diff) if fix or diff else 0
-    if changed and fix:
-        outcome = run.lint(asked)
+    mended = _mend(asked, outcome, fix=fix, diff=diff) if fix or diff else []
+    if mended and fix:
+        outcome = run.lint(run.after(asked, mended))
     if statistics:
         _count(outcome, form)
     elif fix or not diff:
         show(outcome.report, form, color, to_stderr=fix and asked.stdin is not None)
-    return max(_remarks(outcome), outcome.report.exit_code(strict=strict), int(bool(changed) and not fix))
+    return max(_remarks(outcome), outcome.report.exit_code(strict=strict), int(bool(mended) and not fix))
 
 
-def _mend(asked: Options, outcome: Outcome, *, fix: bool, diff: bool) -> int:
-    """Show, or make, the changes; how many files they are in."""
+def _mend(asked: Options, outcome: Outcome, *, fix: bool, diff: bool) -> list[Mended]:
+    """Show, or make, the changes."""
     from nsplugin_cli import sources
     from nsplugin_cli.lint import fixing, run
     from nsplugin_cli.report.text import count
@@ -78,14 +79,16 @@ def _mend(asked: Options, outcome: Outcome, *, fix: bool, diff: bool) -> int:
     mended = run.mend(asked, outcome)
     for each in mended if diff else ():
         terminal.write_bytes(fixing.difference(each, sources.shown(Path(each.path))))
-    for each in mended if fix else ():
+    sys.stdout.flush()
+    if fix and asked.stdin is not None:
+        sys.stdout.buffer.write(mended[0].after if mended else asked.stdin)
+    for each in mended if fix and asked.stdin is None else ():
         why = fixing.write(each)
         if why is not None:
             terminal.say(f"{sources.shown(Path(each.path))} was not mended: {why}")
-    sys.stdout.flush()
     findings, files = count(sum(each.findings for each in mended), "finding"), count(len(mended), "file")
     terminal.say(f"{'mended' if fix else 'would mend'} {findings} in {files}" if mended else "nothing that is safe to mend")
-    return len(mended)
+    return mended
 
 
 def _count(outcome: Outcome, form: str) -> None:

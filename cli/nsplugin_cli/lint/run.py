@@ -81,6 +81,11 @@ def mend(asked: Options, outcome: Outcome) -> list[Mended]:
     return [each for each in mended if each is not None]
 
 
+def after(asked: Options, mended: Sequence[Mended]) -> Options:
+    """The same call once the changes are made: standard input is then what they made of it."""
+    return asked if asked.stdin is None or not mended else replace(asked, stdin=mended[0].after)
+
+
 @dataclass(slots=True)
 class Run:
     """One run in the making."""

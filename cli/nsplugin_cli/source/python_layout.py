@@ -14,6 +14,7 @@ from nsplugin.definition.parts import Cron, Job, Part, Route, Schedule
 from nsplugin.definition.plugin import SIGNATURE as DEFINE_PLUGIN
 from nsplugin.findings import moved, problem
 from nsplugin.handlers import Handler
+from nsplugin.nearest import closest
 from nsplugin.platforms import Platform
 from nsplugin.pointers import UNKNOWN, join
 from nsplugin.rules._family import Problem
@@ -260,7 +261,8 @@ class Layout:
                 self._keys[join(pointer, name)] = argument[1]
                 message = f"{signature.name} has no parameter `{name}`"
                 self._fault("NSP006", join(pointer, name), message, f"did you mean `{meant.name}`?", "key")
-                self.problems[-1] = replace(self.problems[-1], fix=meant.name)
+                if closest(name, [meant.name]):  # else a synonym, which may be in another unit
+                    self.problems[-1] = replace(self.problems[-1], fix=meant.name)
             given.setdefault(name if meant is None else meant.key, argument)
         if made.open:
             given[UNKNOWN] = (Value(UNKNOWN, ast.Pass(), self.module), ast.Pass())

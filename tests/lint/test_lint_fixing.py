@@ -1,0 +1,188 @@
+"""--fix and --diff: issue "Lint", living with it. Only the literal's own characters change, and never for the worse."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from lint_world import findings, lint, plugin, write
+
+MENDED = [
+    ("@daily", "0 0 * * *"),
+    ("0 3 * * MON-FRI", "0 3 * * 1-5"),
+    ("0 3 * JAN MON", "0 3 * 1 1"),
+    ("5/10 * * * *", "5-59/10 * * * *"),
+    ("0 3 * * *", "0 3 * * *"),
+    ("0\\n3 * * *", "0 3 * * *"),
+    ("0\\u00a03 * * *", "0 3 * * *"),
+]
+
+
+@pytest.mark.parametrize(("before", "after"), MENDED)
+def test_a_cron_text_is_mended(tmp_path: Path, before: str, after: str) -> None:
+    write(tmp_path, plugin_py=plugin(before))
+    lint(tmp_path, "--fix")
+    assert (tmp_path / "plugin.py").read_text() == plugin(after)
+    assert findings(tmp_path) == []
+
+
+@pytest.mark.parametrize("text", ["0 24 * * *", "0 3 30 2 *", "7 0 3 * * *", "0 3 * * 1#2", "H 3 * * *"])
+def test_what_has_no_one_meaning_is_left_alone(tmp_path: Path, text: str) -> None:
+    write(tmp_path, plugin_py=plugin(text))
+    said = lint(tmp_path, "--fix")
+    assert (tmp_path / "plugin.py").read_text() == plugin(text)
+    assert (said.code, said.err) == (1, "nothing that is safe to mend\n")
+
+
+NAMES = [
+    ("max_attempt=5", "max_attempts=5"),
+    ("maxAttempts=5", "max_attempts=5"),
+    ("timeout=1000", "timeout=1000"),
+]
+
+
+@pytest.mark.parametrize(("before", "after"), NAMES)
+def test_a_misspelt_parameter_is_mended_when_one_is_meant(tmp_path: Path, before: str, after: str) -> None:
+    source = plugin().replace("Job(tidy)", f"Job(tidy, {before})")
+    write(tmp_path, plugin_py=source)
+    lint(tmp_path, "--fix")
+    assert (tmp_path / "plugin.py").read_text() == source.replace(before, after)
+
+
+def test_a_misspelt_job_is_mended_when_one_is_meant(tmp_path: Path) -> None:
+    source = plugin().replace('job="tidy"', "job='tidi'")
+    write(tmp_path, plugin_py=source)
+    lint(tmp_path, "--fix")
+    assert (tmp_path / "plugin.py").read_text() == plugin().replace('job="tidy"', "job='tidy'")
+
+
+def test_of_two_near_jobs_none_is_chosen(tmp_path: Path) -> None:
+    source = plugin().replace('{"tidy": Job(tidy)}', '{"tidy1": Job(tidy), "tidy2": Job(tidy)}')
+    write(tmp_path, plugin_py=source)
+    lint(tmp_path, "--fix")
+    assert (tmp_path / "plugin.py").read_text() == source
+
+
+TYPESCRIPT = """import { definePlugin } from '@nextskin/plugin-sdk'
+
+export default definePlugin({
+  jobs: { tidy: { maxAttempt: 5, 'timeoutMS': 5000, handler() {} } },
+  cron: [{ schedule: "@hourly", job: `tydyy` }],
+})
+"""
+
+
+def test_typescript_is_mended_in_its_own_spelling(tmp_path: Path) -> None:
+    write(tmp_path, plugin_ts=TYPESCRIPT)
+    lint(tmp_path, "--fix")
+    mended = TYPESCRIPT.replace("maxAttempt:", "maxAttempts:").replace("timeoutMS", "timeoutMs")
+    mended = mended.replace("@hourly", "0 * * * *").replace("tydyy", "tidy")
+    assert (tmp_path / "plugin.ts").read_text() == mended
+    assert findings(tmp_path) == []
+
+
+def test_line_ends_byte_order_mark_encoding_and_mode_stay(tmp_path: Path) -> None:
+    path = tmp_path / "plugin.py"
+    source = "\ufeff# Größe: \t漢字\r\n" + plugin("@daily").replace("\n", "\r\n").rstrip() + "\f# Ende"
+    path.write_bytes(source.encode())
+    path.chmod(0o640)
+    lint(tmp_path, "--fix")
+    assert path.read_bytes().decode() == source.replace("@daily", "0 0 * * *")
+    assert path.stat().st_mode & 0o777 == 0o640
+    latin = "# -*- coding: latin-1 -*-\n# Größe\n" + plugin("@daily")
+    path.write_bytes(latin.encode("latin-1"))
+    lint(tmp_path, "--fix")
+    assert path.read_bytes() == latin.replace("@daily", "0 0 * * *").encode("latin-1")
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    write(tmp_path, real__it_py=plugin("@daily"))
+    (tmp_path / "plugin.py").symlink_to("real/it.py")
+    lint(tmp_path, "--fix", "plugin.py")
+    assert (tmp_path / "plugin.py").is_symlink()
+    assert (tmp_path / "real" / "it.py").read_text() == plugin("0 0 * * *")
+
+
+def test_nothing_else_changes_and_a_second_time_nothing_at_all(tmp_path: Path) -> None:
+    source = plugin("@daily").replace("\n\n\n", "\n\n\nX = '@daily'; Y = [1,2 ,3]   # @daily\n", 1)
+    write(tmp_path, plugin_py=source)
+    assert lint(tmp_path, "--fix").err == "mended 1 finding in 1 file\n"
+    mended = source.replace('Cron("@daily"', 'Cron("0 0 * * *"')
+    assert (tmp_path / "plugin.py").read_text() == mended
+    before = (tmp_path / "plugin.py").stat()
+    assert lint(tmp_path, "--fix").err == "nothing that is safe to mend\n"
+    assert (tmp_path / "plugin.py").stat().st_ino == before.st_ino
+
+
+SHARED = plugin("@daily").replace('Cron("@daily"', "Cron(WHEN").replace("\n\n\n", '\n\nWHEN = "@daily"\n\n', 1)
+
+
+def test_a_constant_is_mended_where_it_is_written(tmp_path: Path) -> None:
+    write(tmp_path, plugin_py=SHARED)
+    lint(tmp_path, "--fix")
+    assert (tmp_path / "plugin.py").read_text() in (SHARED, SHARED.replace("@daily", "0 0 * * *"))
+    assert "Cron(WHEN" in (tmp_path / "plugin.py").read_text()
+
+
+@pytest.mark.parametrize("written", ["f'@daily'", "'@dai' 'ly'", "'''@daily'''", "'@dai' + 'ly'", "'\\x40daily'", "r'@daily'"])
+def test_however_the_text_is_written_the_file_never_becomes_worse(tmp_path: Path, written: str) -> None:
+    write(tmp_path, plugin_py=plugin().replace('"0 3 * * *"', written))
+    before = findings(tmp_path)
+    lint(tmp_path, "--fix")
+    assert findings(tmp_path) in (before, [])
+
+
+def test_ignored_and_unselected_findings_are_not_mended(tmp_path: Path) -> None:
+    source = plugin("@daily").replace('tidy")])', 'tidy")])  # nsplugin: ignore[NSP202]')
+    write(tmp_path, plugin_py=source)
+    lint(tmp_path, "--fix")
+    assert (tmp_path / "plugin.py").read_text() == source
+    write(tmp_path, plugin_py=plugin("@daily"))
+    lint(tmp_path, "--fix", "--ignore", "NSP202")
+    assert (tmp_path / "plugin.py").read_text() == plugin("@daily")
+
+
+DIFFERENCE = """--- a/plugin.py
++++ b/plugin.py
+@@ -5,4 +5,4 @@
+     ctx.log.info("tidied")
+{blank}
+{blank}
+-plugin = define_plugin(id="tidy", jobs={"tidy": Job(tidy)}, cron=[Cron("@daily", job="tidy")])
++plugin = define_plugin(id="tidy", jobs={"tidy": Job(tidy)}, cron=[Cron("0 0 * * *", job="tidy")])
+""".replace("{blank}", " ")
+
+
+def test_diff_shows_and_changes_nothing_unless_fix_is_asked_for_too(tmp_path: Path) -> None:
+    write(tmp_path, plugin_py=plugin("@daily"))
+    said = lint(tmp_path, "--diff")
+    assert said == (1, DIFFERENCE, "would mend 1 finding in 1 file\n")
+    assert (tmp_path / "plugin.py").read_text() == plugin("@daily")
+    said = lint(tmp_path, "--fix", "--diff")
+    assert said == (0, DIFFERENCE + "No problems in 1 file.\n", "mended 1 finding in 1 file\n")
+    assert (tmp_path / "plugin.py").read_text() == plugin("0 0 * * *")
+
+
+def test_standard_input_is_mended_to_standard_output(tmp_path: Path) -> None:
+    said = lint(tmp_path, "--fix", "-", stdin=plugin("@daily").encode())
+    assert (said.code, said.out) == (0, plugin("0 0 * * *"))
+    said = lint(tmp_path, "--fix", "-", stdin=plugin("0 24 * * *").encode())
+    assert (said.code, said.out) == (1, plugin("0 24 * * *"))
+    assert "stdin.py:8:75: error NSP203" in said.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_takes_no_file_leaves_all_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, plugin_py=plugin("@daily"))
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "replace", refuse)
+    said = lint(tmp_path, "--fix", "--no-cache")
+    assert "plugin.py was not mended: Permission denied\n" in said.err
+    assert said.code == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["plugin.py"]
+    assert (tmp_path / "plugin.py").read_text() == plugin("@daily")

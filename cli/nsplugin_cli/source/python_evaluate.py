@@ -191,12 +191,12 @@ def _concatenated(left: Items, right: Items) -> Any:
 
 def _half_known(left: Any, right: Any, node: ast.BinOp, module: Module) -> Any:
     """A list and an unknown: a longer list, some of whose items are known."""
-    known = left if isinstance(left, Items) else right
-    if isinstance(left, _KNOWN) and isinstance(right, _KNOWN):
-        return UNKNOWN
     unknown = Value(UNKNOWN, node, module)
-    before, after = (left.items, (unknown,)) if known is left else ((unknown,), right.items)
-    return Items(known.kind, (*before, *after), open=True)
+    if isinstance(left, Items) and not isinstance(right, _KNOWN):
+        return Items(left.kind, (*left.items, unknown), open=True)
+    if isinstance(right, Items) and not isinstance(left, _KNOWN):
+        return Items(right.kind, (unknown, *right.items), open=True)
+    return UNKNOWN
 
 
 def _merged(left: Any, right: Any, node: ast.BinOp, module: Module) -> Any:

@@ -140,12 +140,12 @@ class _Walk:
 
     def name(self, node: ast.Name) -> None:
         """Note a name that is read or bound."""
-        names = self.scope.loads if type(node.ctx) is ast.Load else self.scope.stores
-        found = names.get(node.id)
-        if found is None:
-            names[node.id] = [node]
+        if type(node.ctx) is not ast.Load:
+            self.scope.store(node.id, node)
+        elif node.id in self.scope.loads:
+            self.scope.loads[node.id].append(node)
         else:
-            found.append(node)
+            self.scope.loads[node.id] = [node]
 
     def push(self, nodes: list[Any], parent: ast.AST) -> None:
         """Visit these nodes too."""

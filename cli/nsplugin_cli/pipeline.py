@@ -69,6 +69,16 @@ def check(
     return run.report()
 
 
+def judge(data: bytes, name: str, *, timezone: str, command: str) -> Report:
+    """What ``check`` says of a manifest's bytes; ``name`` is how findings call it. Raises :class:`WrongCall`."""
+    _check_call([name], timezone, None)
+    from nsplugin.preinstall import check_manifest
+
+    run = Run(command, files=1)
+    _take(run, check_manifest(data, timezone=timezone), name, data)
+    return run.report()
+
+
 def _check_call(names: Sequence[str], timezone: str, digest: str | None) -> None:
     from nsplugin.cron import ZoneError, zone
 
@@ -151,7 +161,7 @@ def _build(run: Run, target: Target, place: Path, mode: Mode, seconds: float) ->
     fit = outcome.kind == "defined"
     if not fit or outcome.detail["problems"] or outcome.detail["others"]:
         fit = not _add_problems(run, outcome, target, seconds)
-    if fit:
+    if fit and not _doubted(run, outcome, target):
         _deliver(run, outcome, place, mode)
 
 
@@ -197,6 +207,30 @@ def _show_output(target: Target, outcome: Outcome) -> None:
             from nsplugin_cli.report.text import printed
 
             terminal.say(printed(sources.shown(target.place), name, stream.text, stream.total))
+
+
+def _doubted(run: Run, outcome: Outcome, target: Target) -> bool:
+    """Whether jsonschema, the second engine, refuses a payload schema that ours takes; notes it."""
+    if '"payloadSchema"' not in outcome.detail["manifest"]:
+        return False
+    import json
+
+    from nsplugin.platforms import load
+    from nsplugin.rules._family import Found
+    from nsplugin.rules.identity import problem
+    from nsplugin.rules.subject import ABSENT, Subject
+    from nsplugin.second_opinion import schema_objection
+    from nsplugin_cli.sources import shown
+
+    doubted = False
+    for job in Subject(raw=json.loads(outcome.detail["manifest"]), platform=load(outcome.detail["platform"])).jobs:
+        schema = job.get("payloadSchema")
+        against = None if schema is ABSENT else schema_objection(schema)
+        if against is not None:
+            message = f"nsplugin takes this payload schema, but jsonschema, a second engine, does not: {against}"
+            run.add(problem("NSP604", Found(pointer=job.pointer + "/payloadSchema", message=message)), shown(target.place))
+            doubted = True
+    return doubted
 
 
 def _deliver(run: Run, outcome: Outcome, place: Path, mode: Mode) -> None:

@@ -1,9 +1,10 @@
-"""Whether croniter, an engine of other people's making, also parses a schedule and finds a fire (NSP604)."""
+"""What engines of other people's making say (NSP604): croniter of schedules, jsonschema of payload schemas."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from functools import lru_cache
+from typing import Any
 
 _START = datetime(2024, 1, 1)
 """Where croniter searches from: a fixed moment, so that its answer depends on the expression alone."""
@@ -23,4 +24,19 @@ def objection(expression: str) -> str | None:
         croniter(expression, _START).get_next(datetime)
     except Exception as error:
         return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return None
+
+
+def schema_objection(schema: Any) -> str | None:
+    """What jsonschema has against a payload schema that our own reader takes; ``None`` when it agrees. Never raises.
+
+    Asked by ``build`` alone, once a manifest with payload schemas is ready: the library takes longer to import than a host's
+    check may last, and holds no time limit against hostile patterns (decision 0004).
+    """
+    from jsonschema import Draft202012Validator
+
+    try:
+        Draft202012Validator.check_schema(schema)
+    except Exception as error:
+        return getattr(error, "message", None) or type(error).__name__
     return None

@@ -8,8 +8,7 @@ import source_tree
 
 DOORS = {
     "rich": ("nsplugin_cli.report.text", "nsplugin_cli.progress"),
-    "jsonschema": ("nsplugin.payload_schema",),
-    "referencing": ("nsplugin.payload_schema",),
+    "jsonschema": ("nsplugin.second_opinion",),
     "croniter": ("nsplugin.second_opinion",),
     "click": ("nsplugin_cli.app", "nsplugin_cli.commands"),
     "tree_sitter": ("nsplugin_cli.source.typescript",),

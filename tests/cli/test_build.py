@@ -277,3 +277,16 @@ class TestReproducibility:
         before = {path.name for path in Path().iterdir()}
         manifests()
         assert {path.name for path in Path().iterdir()} == before | {"dist"}
+
+
+def test_a_payload_schema_that_the_second_engine_refuses_is_not_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """NSP604: no such schema is known, so the second engine is made to object."""
+    monkeypatch.setattr("nsplugin.second_opinion.schema_objection", lambda schema: "it says so")
+    source = "from nsplugin import Job, define_plugin\n\n\ndef run(payload):\n    pass\n\n\n"
+    source += 'plugin = define_plugin(id="a", jobs={"run": Job(run, payload={"type": "object"})})\n'
+    (tmp_path / "plugin.py").write_text(source, encoding="utf-8")
+    code, out, _ = fixture_runs.call(["build", str(tmp_path)])
+    assert (code, "error NSP604 engines-disagree" in out) == (1, True)
+    assert not (tmp_path / "dist").exists()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from nsplugin import check_manifest
 from nsplugin.cron import never_fires, normalise, parse
-from nsplugin.second_opinion import objection
+from nsplugin.second_opinion import objection, schema_objection
 
 GRAMMAR = Path(__file__).parents[2] / "fixtures" / "cron" / "cron_grammar.jsonl"
 LIMITS = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 7))
@@ -84,3 +84,12 @@ def test_a_disagreement_is_a_problem_of_the_check(monkeypatch: pytest.MonkeyPatc
     assert problem.message == (
         'nsplugin finds a next fire of "0 5 * * *", but croniter, a second engine, does not: CroniterBadDateError: none'
     )
+
+
+@pytest.mark.parametrize("schema", [True, {"type": "object", "required": ["key"]}, {"$ref": "#/$defs/A", "$defs": {"A": {}}}])
+def test_agrees_on_sound_payload_schemas(schema: object) -> None:
+    assert schema_objection(schema) is None
+
+
+def test_objects_to_what_is_no_schema() -> None:
+    assert schema_objection({"type": "strin"}) == "'strin' is not valid under any of the given schemas"

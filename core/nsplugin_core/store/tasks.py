@@ -59,7 +59,7 @@ class SqlTasks:
 
     def _place_one(self, task: NewTask) -> list[Enqueued]:
         """The common case is a single statement, and so a single round trip."""
-        if self._database.once("enqueue", tasks=_wire([task])):
+        if self._database.once("enqueue_one", **_values(task)):
             return [Enqueued(task_id=task.id, duplicate=False)]
         return self._database.atomically(lambda transaction: place(transaction, [task]))
 
@@ -168,7 +168,9 @@ def _insert(transaction: Transaction, tasks: Sequence[NewTask]) -> tuple[set[str
     holders: dict[str, str] = {}
     for _ in range(_TRIES):
         left = [task for task in tasks if task.id not in inserted and task.id not in holders]
-        inserted.update(row[0] for row in transaction.run("enqueue", tasks=_wire(left)))
+        one = len(left) == 1
+        rows = transaction.run("enqueue_one", **_values(left[0])) if one else transaction.run("enqueue", tasks=_wire(left))
+        inserted.update(row[0] for row in rows)
         if len(inserted) == len(tasks):
             return inserted, holders
         holders |= _holders(transaction, [task for task in left if task.id not in inserted])
@@ -231,12 +233,11 @@ def _retry(transaction: Transaction, ids: str, plugin: str, now: int) -> dict[st
 
 
 def _wire(tasks: Sequence[NewTask]) -> str:
-    return json.dumps(
-        [
-            {**dict(zip(_NEW, _new_values(task), strict=True)), "payload_bytes": len((task.payload or "").encode())}
-            for task in tasks
-        ]
-    )
+    return json.dumps([_values(task) for task in tasks])
+
+
+def _values(task: NewTask) -> dict[str, Any]:
+    return {**dict(zip(_NEW, _new_values(task), strict=True)), "payload_bytes": len((task.payload or "").encode())}
 
 
 def _endings(endings: Sequence[Ending]) -> str:

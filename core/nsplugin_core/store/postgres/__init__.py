@@ -98,8 +98,11 @@ class PostgresDatabase:
     @contextmanager
     def _connection(self) -> Iterator[Connection]:
         try:
-            with self._pool.connection() as connection:
+            connection = self._pool.getconn()
+            try:
                 yield connection
+            finally:
+                self._pool.putconn(connection)
         except (PoolTimeout, PoolClosed) as error:
             raise StoreUnavailable(f"no connection to PostgreSQL: {error}") from error
         except CONFLICTS:

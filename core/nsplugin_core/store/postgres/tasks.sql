@@ -16,6 +16,17 @@ ORDER BY i.plugin, i.job, i.key, i.id
 ON CONFLICT DO NOTHING
 RETURNING id;
 
+-- name: enqueue_one
+INSERT INTO task (
+  id, plugin, job, state, payload, payload_bytes, attempt, max_attempts, timeout_ms, due_at, run_at, created_at, source,
+  enqueued_by, identity, budget, key, schedule_id, fire_at, claim)
+SELECT %(id)s::text, p.id, j.name, 'queued', %(payload)s::text, %(payload_bytes)s::integer, 0, j.max_attempts, j.timeout_ms,
+  %(due_at)s::bigint, %(due_at)s::bigint, %(created_at)s::bigint, %(source)s::text, %(enqueued_by)s::text, %(identity)s::text,
+  %(budget)s::integer, %(key)s::text, %(schedule_id)s::text, %(fire_at)s::bigint, 0
+FROM (SELECT id FROM plugin WHERE id = %(plugin)s FOR KEY SHARE) p JOIN job j ON j.plugin = p.id AND j.name = %(job)s
+ON CONFLICT DO NOTHING
+RETURNING id;
+
 -- name: placed
 SELECT i.id, p.id IS NOT NULL, j.name IS NOT NULL, coalesce(
   (SELECT task_id FROM run_key k WHERE k.plugin = i.plugin AND k.job = i.job AND k.key = i.key),

@@ -69,6 +69,7 @@ class Wakeups:
 
     def _notify(self) -> None:
         with self._connect() as connection:
+            connection.execute("SET synchronous_commit = off")
             while not self._stop.is_set():
                 self._news.wait()
                 if not self._stop.is_set():

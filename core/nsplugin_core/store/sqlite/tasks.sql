@@ -11,6 +11,16 @@ WHERE true
 ON CONFLICT DO NOTHING
 RETURNING id;
 
+-- name: enqueue_one
+INSERT INTO task (
+  id, plugin, job, state, payload, payload_bytes, attempt, max_attempts, timeout_ms, due_at, run_at, created_at, source,
+  enqueued_by, identity, budget, key, schedule_id, fire_at, claim)
+SELECT :id, plugin, name, 'queued', :payload, :payload_bytes, 0, max_attempts, timeout_ms, :due_at, :due_at, :created_at, :source,
+  :enqueued_by, :identity, :budget, :key, :schedule_id, :fire_at, 0
+FROM job WHERE plugin = :plugin AND name = :job
+ON CONFLICT DO NOTHING
+RETURNING id;
+
 -- name: placed
 SELECT i.value ->> 'id', p.id IS NOT NULL, j.name IS NOT NULL, coalesce(
   (SELECT task_id FROM run_key k WHERE k.plugin = i.value ->> 'plugin' AND k.job = i.value ->> 'job' AND k.key = i.value ->> 'key'),

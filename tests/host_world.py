@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +83,7 @@ class World:
     def start(self, *attempts: Attempt) -> tuple[Attempt, ...]:
         """Hand attempts over once the host takes them."""
         for attempt in attempts:
-            until(lambda plugin=attempt.plugin: self.hosts.free(plugin), f"a slot in {attempt.plugin}")
+            until(partial(self.hosts.free, attempt.plugin), f"a slot in {attempt.plugin}")
             self.hosts.start([attempt], self.deliver)
         return attempts
 

@@ -5,6 +5,7 @@ spec/nextskin.md D7, X2; spec/cogover.md H1-H3, X4.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -229,10 +230,10 @@ def test_calls_run_side_by_side_and_sleep_is_real(both: World) -> None:
 def test_attempts_run_side_by_side(both: World, job: str) -> None:
     """Eight attempts of 0.3 s in eight slots take much less than 2.4 s, and more than one attempt's time."""
     both.ready()
-    started = host_world.time.monotonic()
+    started = time.monotonic()
     attempts = both.start(*(both.attempt(job, 0.3) for _ in range(8)))
     assert {both.outcome(attempt).kind for attempt in attempts} == {"success"}
-    assert 0.3 <= host_world.time.monotonic() - started < 1.5
+    assert 0.3 <= time.monotonic() - started < 1.5
 
 
 def test_h3_no_payload_is_none(both: World) -> None:
@@ -256,7 +257,7 @@ def test_h2_cogover_job_info(both: World) -> None:
     both.run("plain", {"a": 1}, plugin="c", attempt=2, max_attempts=4, enqueued_at=5, run_at=6)
     both.run("plain", plugin="c", source="schedule", payload_json=None)
     first, second = (record.fields for record in both.logs if record.stream == "log")
-    assert first | {"id": ""} == {
+    assert dict(first) | {"id": ""} == {
         "payload": {"a": 1},
         "id": "",
         "attempt": 2,

@@ -18,6 +18,8 @@ import pytest
 
 import host_world
 from host_world import QUICK, until
+from nsplugin_core.host.keeper import pause_s
+from nsplugin_core.host.settings import HostSettings
 
 SLOW_RESTART = replace(QUICK, restart_s=30, restart_max_s=30)
 FINE = host_world.plugin('"fine": Job(lambda: None), "exits": Job(lambda: os._exit(3)), "sleeps": Job(lambda: time.sleep(60))')
@@ -73,19 +75,21 @@ def test_attempts_with_less_time_than_a_start_are_not_kept_waiting_for_it(tmp_pa
         assert world.outcome(long).kind == "success"
 
 
-def test_q3_a_host_that_keeps_exiting_waits_longer_each_time_and_nobody_waits_with_it(tmp_path: Path) -> None:
-    with host_world.world(tmp_path / "w", replace(QUICK, restart_s=0.2, restart_max_s=0.5)) as world:
+def test_q3_pauses_double_up_to_the_longest() -> None:
+    settings = HostSettings(restart_s=0.5, restart_max_s=60)
+    assert [pause_s(settings, exits) for exits in (1, 2, 3, 7, 8, 1_000)] == [0.5, 1, 2, 32, 60, 60]
+
+
+def test_q3_a_host_that_keeps_exiting_is_paused_and_nobody_waits_with_it(tmp_path: Path) -> None:
+    with host_world.world(tmp_path / "w") as world:
         world.put(FINE)
         world.put(FINE.replace("id='p'", "id='other'"), id="other")
         world.ready("other")
-        waits = []
         for exits in (1, 2, 3):
             assert world.run("exits").kind == "deferred"
-            status = until(lambda: world.status().state == "paused" and world.status(), "the pause")
-            assert (status.exits, status.reason, world.hosts.free("p")) == (exits, "exit code 3", 0)
+            status = world.status()
+            assert (status.state, status.exits, status.reason, world.hosts.free("p")) == ("paused", exits, "exit code 3", 0)
             assert world.run("fine", plugin="other").kind == "success"
-            waits.append(status.resumes_in_s)
-        assert 0.1 < waits[0] <= 0.2 < waits[1] <= 0.4 < waits[2] <= 0.5
         assert world.run("fine").kind == "success"
 
 
@@ -153,8 +157,9 @@ def test_a_graceful_stop_finishes_what_runs_and_gives_back_what_goes_on(tmp_path
         world.put(NAPS)
         world.put(FINE.replace("id='p'", "id='other'"), id="other")
         short, long = world.attempt("naps"), world.attempt("sleeps", plugin="other")
-        world.start(short, long)
+        world.ready("p")
         world.ready("other")
+        world.start(short, long)
         pids = [status.pid for status in world.hosts.statuses()]
         world.hosts.close(grace_s=1.5)
         assert (world.outcome(short).kind, world.outcome(long).kind) == ("success", "deferred")

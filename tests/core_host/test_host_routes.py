@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -33,7 +34,7 @@ plugin = define_plugin(id="p", jobs={"job": Job(job)}, routes={key: Route(value,
 @pytest.fixture(scope="module")
 def routes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """A plugin with routes, and little time for them."""
-    settings = host_world.replace(host_world.QUICK, route_s=0.5)
+    settings = replace(host_world.QUICK, route_s=0.5)
     with host_world.world(tmp_path_factory.mktemp("routes"), settings) as world:
         world.put(CODE, jobs=["job"])
         yield world

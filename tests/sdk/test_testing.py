@@ -470,7 +470,7 @@ def test_it_runs_inside_an_asynchronous_test_too() -> None:
 
 def test_a_faulty_definition_is_told() -> None:
     with pytest.raises(DefinitionError):
-        run_job([define_job({"key": "a"}, recalc), define_job({"key": "A"}, recalc)], "a")
+        run_job([define_job({"key": "a"}, tidy), define_job({"key": "A"}, tidy)], "a")
     with pytest.raises(KeyError, match="no job 'nope'; there are expire, tidy"):
         run_job(PLUGIN, "nope")
 

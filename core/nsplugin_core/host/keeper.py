@@ -48,6 +48,11 @@ class Surroundings:
     changed: Callable[[str], None]
 
 
+def pause_s(settings: HostSettings, exits: int) -> float:
+    """How long a plugin is paused after its host exited ``exits`` times in a row (spec/core.md Q3)."""
+    return min(settings.restart_s * 2.0 ** min(exits - 1, 30), settings.restart_max_s)
+
+
 class Keeper:
     """One plugin's host, over its exits and restarts. Safe from any thread; nothing blocks."""
 
@@ -198,8 +203,6 @@ class Keeper:
         self._reason = host.reason
         if host.blamed:
             self._exits += 1
-            settings = self._shared.settings
-            wait = min(settings.restart_s * 2 ** min(self._exits - 1, 30), settings.restart_max_s)
-            self._resumes = time.monotonic() + wait
+            self._resumes = time.monotonic() + pause_s(self._shared.settings, self._exits)
         elif not self._closed:
             self._host = self._new()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import subprocess
@@ -27,6 +28,7 @@ from nsplugin_core.host.routes import RouteRequest, RouteResponse
 from nsplugin_core.host.settings import HostSettings, PluginSource
 from nsplugin_core.host.table import Effects, HostFailed, Work, WorkTable, refusals
 
+_logger: Final = logging.getLogger(__name__)
 State = Literal["starting", "ready", "retiring", "ended"]
 _MAX_ERROR: Final = 2_000
 
@@ -201,6 +203,9 @@ class HostProcess:
             channel.run()
         except ProtocolError as error:
             fault = f"it sent {error}"
+        except Exception as error:
+            _logger.exception("the core failed over a host of %s", self.source.id)
+            fault = f"the core failed over it ({type(error).__name__})"
         with self._lock:
             launch.end(process, self._inner)
             self._process, self._channel = None, None

@@ -38,12 +38,17 @@ def core_services(
     platform_of: Callable[[str], str],
     providers: Providers | None = None,
     sleep: Callable[[Facts, int], Any] | None = None,
+    rest: Callable[[Facts], None] | None = None,
 ) -> Services:
-    """What answers calls in a running core. ``sleep`` passes virtual time (it may return a future); without it time is real."""
+    """What answers calls in a running core. ``sleep`` passes virtual time (it may return a future); without it time is real.
+
+    ``rest`` hears that a host has nothing to do but sleep.
+    """
     return Services(
         values=store.data,
         queue=EngineQueue(enqueuer, platform_of),
         now=clock.now_ms,
         providers=providers or Providers(),
         sleep=sleep,
+        rest=rest,
     )

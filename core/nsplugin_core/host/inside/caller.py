@@ -7,7 +7,7 @@ import itertools
 import time
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Future
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from nsplugin.runtime.arguments import checked_arguments
 from nsplugin.runtime.calls import Call
@@ -18,6 +18,7 @@ from nsplugin_core.host.inside.wire import Wire
 from nsplugin_core.host.protocol import Message
 
 T = TypeVar("T")
+_REST: Final = "time.rest"
 
 
 class OpenCalls:
@@ -27,6 +28,8 @@ class OpenCalls:
         self.wire, self.loop, self._limit = wire, loop, limit
         self._numbers = itertools.count(1)
         self._open: dict[int, tuple[Call[Any], str]] = {}
+        self._asleep: dict[int, int] = {}
+        self._looking = False
 
     def make(self, call: Call[Any], message: Message, errors: str) -> None:
         """Send a call. Raises :class:`Fault` when it can't be sent."""
@@ -43,11 +46,36 @@ class OpenCalls:
     def settle(self, message: Message) -> None:
         """An answer has come; whoever waits for it goes on."""
         call, errors = self._open.pop(message["n"])
+        self._asleep.pop(message["n"], None)
         fault = message.get("fault")
         if fault is None:
             call.resolve(message.get("value"))
         else:
             call.refuse(raised(Fault(fault["code"], fault["message"], **fault["details"]), errors))
+        if self._asleep and call.name != _REST:
+            self._look_soon()
+
+    def sleep(self, call: Call[None], run: int, milliseconds: int, errors: str) -> None:
+        """Pass virtual time: the core wakes the run, once it knows that nothing but time brings this host on."""
+        self.make(call, {"id": run, "m": "time.sleep", "a": {"ms": milliseconds}}, errors)
+        self._asleep |= {number: run for number, (each, _) in self._open.items() if each is call}
+        self._look_soon()
+
+    def _look_soon(self) -> None:
+        if not self._looking:
+            self._looking = True
+            self.loop.call_soon_threadsafe(self._look)
+
+    def _look(self) -> None:
+        """Tell the core when the loop has nothing to do and no call but sleeps is open; else whatever is open looks again."""
+        if getattr(self.loop, "_ready", ()):
+            self.loop.call_soon(self._look)
+            return
+        self._looking = False
+        waits = any(number not in self._asleep and call.name != _REST for number, (call, _) in list(self._open.items()))
+        run = next(iter(list(self._asleep.values())), None)
+        if run is not None and not waits:
+            self.make(Call(_REST), {"id": run, "m": _REST, "a": {}}, "")
 
 
 class HostCaller:
@@ -85,10 +113,11 @@ class HostCaller:
 
     def sleep(self, seconds: float) -> Call[None]:
         """Pass real time here, virtual time with the core; ends with ``TimeoutError`` when the attempt is given up."""
-        if self._virtual_now is not None:
-            return self.call("time.sleep", {"ms": max(0, round(seconds * 1000))})
         assert self._run is not None
         call: Call[None] = self._begun("sleep", None)
+        if self._virtual_now is not None:
+            self._open.sleep(call, self._number, max(0, round(seconds * 1000)), self._errors)
+            return call
         loop = self._open.loop
         loop.call_soon_threadsafe(loop.call_later, max(0.0, seconds), _wake, call, None)
         signal = self._run.signal

@@ -6,12 +6,13 @@ all of them end with it. Elsewhere a session and process group of its own must d
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import resource
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final, NoReturn
 
@@ -46,25 +47,30 @@ def enter_namespace() -> int | None:
 
 
 def _unshare() -> bool:
+    """Leave the PID and mount namespaces; a user who may not do that gets a user namespace to do it in, if there may be one."""
     libc = ctypes.CDLL(None, use_errno=True)
+    return libc.unshare(_NEWPID | _NEWNS) == 0 or (_tried(_unshare_as_user) and _unshare_as_user())
+
+
+def _unshare_as_user() -> bool:
     uid, gid = os.getuid(), os.getgid()
-    if libc.unshare(_NEWPID | _NEWNS) == 0:
-        return True
-    if libc.unshare(_NEWUSER | _NEWPID | _NEWNS) != 0:
+    if ctypes.CDLL(None, use_errno=True).unshare(_NEWUSER | _NEWPID | _NEWNS) != 0:
         return False
     try:
         Path("/proc/self/setgroups").write_text("deny")
         Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1")
         Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1")
     except OSError:
-        return _start_again()
+        return False
     return True
 
 
-def _start_again() -> bool:
-    """Half a namespace is worse than none: begin anew without."""
-    arguments = ["process-group" if argument == "namespace" else argument for argument in sys.orig_argv]
-    os.execv(sys.executable, arguments)
+def _tried(step: Callable[[], bool]) -> bool:
+    """Whether a step works, tried in a process of its own: one that works by half can't be taken back."""
+    pid = os.fork()
+    if not pid:
+        os._exit(0 if step() else 1)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
 
 
 def _wait_for(pid: int) -> NoReturn:
@@ -106,4 +112,5 @@ def limit(limits: Mapping[str, int]) -> None:
     for kind, value in wanted.items():
         _, hard = resource.getrlimit(kind)
         value = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        resource.setrlimit(kind, (value, value))
+        with contextlib.suppress(ValueError, OSError):  # some systems know a limit but take none
+            resource.setrlimit(kind, (value, value))

@@ -86,7 +86,9 @@ class Runner:
         try:
             payload = payload_of(message["payload"])
         except (ValueError, RecursionError) as error:
-            self._tell(message["id"], Ended(kind="failure", error=f"the stored payload is no JSON: {error}", code="PAYLOAD_BROKEN"))
+            self._tell(
+                message["id"], Ended(kind="failure", error=f"the stored payload is no JSON: {error}", code="PAYLOAD_BROKEN")
+            )
             return
         self._begin(message, handler, Facts(plugin=self._plugin, **message["facts"]), payload=payload)
 

@@ -25,6 +25,14 @@ COMMANDS: Final = {
     "explain": "Explain a rule: what it finds, why, a bad and a good example.",
     "rules": "List all rules.",
     "schema": "Print a published JSON Schema.",
+    "serve": "Run a core: many plugins on one database.",
+    "install": "Take a plugin into a core.",
+    "upgrade": "Move an installed plugin to another version.",
+    "enable": "Go on with a plugin's tasks and schedules.",
+    "disable": "Start no more of a plugin's tasks, and keep them.",
+    "uninstall": "Remove a plugin with its tasks and data.",
+    "jobs": "List, show and enqueue tasks; list schedules.",
+    "dead": "List, show, retry and delete dead letters.",
 }
 WRONG_CALL, BUG, INTERRUPTED, PIPE_CLOSED = 2, 3, 130, 141
 ISSUES: Final = "https://github.com/nsplugin/nsplugin/issues"

@@ -34,6 +34,7 @@ class NoTimezone(StoreError):
 
     def __init__(self, plugin: str) -> None:
         super().__init__(f"plugin {plugin!r} is not installed yet: name the site's time zone, such as Europe/Paris")
+        self.plugin = plugin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,6 +25,7 @@ LAYERS = (
     {"sources", "destinations", "scaffold"},
     {"entry_problems", "definition_problems"},
     {"pipeline", "forecast", "comparison", "lint"},
+    {"candidates"},
     {"commands"},
     {"app"},
     {"__main__"},

@@ -1,0 +1,126 @@
+"""What ``install`` and ``upgrade`` have in common."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import click
+
+from nsplugin_cli import terminal
+from nsplugin_cli.commands.core_options import core, show_json
+from nsplugin_cli.commands.options import show
+from nsplugin_cli.diagnostic import Report, WrongCall
+
+if TYPE_CHECKING:
+    from nsplugin_cli.candidates import Candidate
+    from nsplugin_core.installing import Installation
+    from nsplugin_core.operations import Operations
+
+CODE: Final = click.option(
+    "--code", type=click.Path(path_type=Path), metavar="FOLDER", help="Where the code lies, below which the entry is found."
+)
+IDENTITY: Final = click.option(
+    "--allow-internal-system/--deny-internal-system",
+    "internal_system",
+    default=None,
+    help="Whether runs without a user may use data (the project's identity policy); later on it is kept.",
+)
+TIMEOUT: Final = click.option(
+    "--timeout",
+    type=click.FloatRange(0, 3600, min_open=True),
+    default=10.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Time limit for importing the plugin.",
+)
+Verb = Literal["install", "upgrade"]
+
+
+def taken(
+    verb: Verb,
+    path: str,
+    timezone: str | None,
+    code: Path | None,
+    internal_system: bool | None,
+    *,
+    seconds: float,
+    database: str,
+    form: str,
+    color: terminal.Color,
+) -> int:
+    """Install or upgrade; returns the exit code: 1 for what check refuses."""
+    from nsplugin_cli import candidates
+
+    found = candidates.candidate(path, code, verb, seconds)
+    if isinstance(found, Report):
+        show(found, form, color)
+        return found.exit_code()
+    with core(database, create=verb == "install") as operations:
+        site = _site(operations, found, timezone, verb)
+        report = candidates.judged(found, site)
+        if report.errors:
+            show(report, form, color)
+            return report.exit_code()
+        done = _stored(operations, found, site, internal_system)
+        _shown(verb, operations, done, report, form, color)
+    return 0
+
+
+def _site(operations: Operations, found: Candidate, timezone: str | None, verb: Verb) -> str:
+    """The time zone to judge it in. For ``upgrade`` the plugin must be there, whatever zone is given."""
+    from nsplugin_core.installing import site_timezone
+    from nsplugin_core.registry import NoTimezone
+
+    try:
+        kept = site_timezone(operations.store, found.manifest, None)
+    except NoTimezone as error:
+        if verb == "upgrade":
+            raise WrongCall(f"plugin {error.plugin!r} is not installed here: `nsplugin install` installs it") from error
+        if timezone is None:
+            raise WrongCall("--timezone is missing: name the site's time zone, such as --timezone Europe/Berlin") from error
+        return timezone
+    return timezone or kept
+
+
+def _stored(operations: Operations, found: Candidate, site: str, internal_system: bool | None) -> Installation:
+    from nsplugin_core.installing import install
+
+    return install(
+        operations.store,
+        operations.clock,
+        found.manifest,
+        timezone=site,
+        folder=found.folder,
+        internal_system=internal_system,
+    )
+
+
+def _shown(verb: Verb, operations: Operations, done: Installation, report: Report, form: str, color: terminal.Color) -> None:
+    plugin = operations.plugin(done.plugin.id)
+    changes = [_change(asdict(change)) for change in done.changes]
+    created = done.before is None
+    if form == "json":
+        diagnostics = [_diagnostic(asdict(each)) for each in report.diagnostics]
+        show_json(verb, created=created, plugin=plugin, changes=changes, kept=done.kept, diagnostics=diagnostics)
+        return
+    from nsplugin_cli.report import records
+    from nsplugin_core.views import plain
+
+    show(report, form, color)
+    told = "Installed" if created else "Upgraded" if changes else "Refreshed"
+    sys.stdout.write(records.installed(plain(plugin), verb=told, changes=changes, kept=done.kept))
+
+
+def _change(change: dict[str, Any]) -> dict[str, Any]:
+    return {name: change[name] for name in ("kind", "level", "pointer", "message", "hint")}
+
+
+_KEYS: Final[Sequence[str]] = ("code", "name", "severity", "message", "hint", "path", "pointer", "line", "column")
+
+
+def _diagnostic(diagnostic: dict[str, Any]) -> dict[str, Any]:
+    return {name: diagnostic[name] for name in _KEYS}

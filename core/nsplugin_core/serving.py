@@ -1,0 +1,102 @@
+"""``serve``: a service in the foreground, until a signal ends it."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import Final
+
+from nsplugin_core.journal import Form, Journal
+from nsplugin_core.monitoring import Monitor, health, numbers
+from nsplugin_core.service import GRACE_S, Service, ServiceSettings
+
+SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
+STOPPED_HARD: Final = 130
+_logger: Final = logging.getLogger("nsplugin.core")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Serving:
+    """What to serve and how. ``monitor``: where metrics and health are shown, ``None``: nowhere."""
+
+    database: str
+    settings: ServiceSettings = field(default_factory=ServiceSettings)
+    grace_s: float = GRACE_S
+    monitor: tuple[str, int] | None = None
+    form: Form = "json"
+    level: str = "info"
+
+
+def serve(asked: Serving) -> int:
+    """Run until SIGTERM or SIGINT; returns the exit code.
+
+    The first signal ends it gracefully, the second at once, a third without even writing down what was given back.
+    Raises ``StoreError`` when the database can't be opened, ``OSError`` when the monitor's address can't be had.
+    """
+    journal = Journal(asked.form, asked.level)
+    with signals() as (stop, hurry), ExitStack() as stack:
+        service = Service(asked.database, settings=asked.settings, observe=journal.observe, sink=journal.take)
+        stack.callback(_stop, service, asked.grace_s, hurry)
+        if asked.monitor is not None:
+            monitor = monitored(service, asked.monitor)
+            stack.callback(monitor.close)
+            host, port = monitor.address
+            _logger.info("metrics and health at http://%s:%d", f"[{host}]" if ":" in host else host, port)
+        service.start()
+        _logger.info("serving with %d workers for each plugin", asked.settings.workers)
+        stop.wait()
+    return 0
+
+
+def monitored(service: Service, address: tuple[str, int]) -> Monitor:
+    """Metrics and health of a service, at an address."""
+    answers = {
+        "/metrics": numbers(service.metrics.text),
+        "/live": health(service.live),
+        "/ready": health(service.ready),
+    }
+    return Monitor(address, answers)
+
+
+def _stop(service: Service, grace_s: float, hurry: threading.Event) -> None:
+    running = service.dispatcher.in_flight
+    _logger.info("stopping; %d attempts run, and have %g s to finish", running, grace_s)
+    given_back = service.stop(grace_s, hurry)
+    _logger.info("stopped; %d attempts were given back", given_back)
+
+
+@contextmanager
+def signals() -> Iterator[tuple[threading.Event, threading.Event]]:
+    """Two events: set by the first signal, and by the second. A handler may only write to a pipe; a thread sets them."""
+    stop, hurry = threading.Event(), threading.Event()
+    heard, told = os.pipe()
+    os.set_blocking(told, False)
+    previous = {number: signal.signal(number, lambda number, frame: _tell(told)) for number in SIGNALS}
+    watcher = threading.Thread(target=_watch, args=(heard, stop, hurry), name="nsplugin-signals", daemon=True)
+    watcher.start()
+    try:
+        yield stop, hurry
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+        os.close(told)
+        watcher.join()
+        os.close(heard)
+
+
+def _tell(pipe: int) -> None:
+    os.write(pipe, b"!")
+
+
+def _watch(pipe: int, stop: threading.Event, hurry: threading.Event) -> None:
+    for event in (stop, hurry):
+        if not os.read(pipe, 1):
+            return
+        event.set()
+    if os.read(pipe, 1):
+        os._exit(STOPPED_HARD)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import re
 from pathlib import Path
 from typing import NamedTuple
@@ -61,8 +60,3 @@ def write(folder: Path, **files: str) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text.encode())
     return folder
-
-
-def is_root() -> bool:
-    """Whether permissions mean nothing to this process."""
-    return hasattr(os, "geteuid") and os.geteuid() == 0

@@ -100,9 +100,10 @@ def _count(outcome: Outcome, form: str) -> None:
 def _remarks(outcome: Outcome) -> int:
     """Say which files were not judged; 2 when that is so for want of an extra."""
     from nsplugin_cli.report.text import count
+    from nsplugin_cli.sources import shown
 
     for path, why in outcome.unread:
-        terminal.say(f"{path} was skipped: {why}")
+        terminal.say(f"{shown(Path(path))} was skipped: {why}")
     if outcome.lacking:
         files = count(outcome.lacking, "TypeScript file")
         terminal.say(f'{files} not read; to lint TypeScript: pip install "nsplugin[typescript]"')

@@ -41,11 +41,11 @@ def fingerprint() -> str:
     for name in ("nsplugin", "nsplugin_cli", "nsplugin_schemas", *_LIBRARIES):
         spec = find_spec(name)
         for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
-            parts.extend(_stamps(folder, deep=name.startswith("nsplugin")))
+            parts.extend(stamps(folder, deep=name.startswith("nsplugin")))
     return digest("\0".join(parts).encode("utf-8", "surrogatepass"))
 
 
-def _stamps(folder: str, *, deep: bool) -> Iterator[str]:
+def stamps(folder: str, *, deep: bool) -> Iterator[str]:
     """Path, size and time of each file."""
     with os.scandir(folder) as entries:
         for entry in sorted(entries, key=lambda entry: entry.name):
@@ -53,7 +53,7 @@ def _stamps(folder: str, *, deep: bool) -> Iterator[str]:
                 stat = entry.stat()
                 yield f"{entry.path}\0{stat.st_size}\0{stat.st_mtime_ns}"
             elif deep and entry.is_dir() and entry.name not in ("__pycache__", "templates"):
-                yield from _stamps(entry.path, deep=True)
+                yield from stamps(entry.path, deep=True)
 
 
 class Cache:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -51,6 +52,8 @@ def read(path: str) -> bytes:
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
         with open(descriptor, "rb", buffering=0) as file:  # noqa: PTH123 - a pipe must not block, nor be waited for
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise UnreadFile("it is no regular file")
             data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         raise UnreadFile(getattr(error, "strerror", None) or str(error)) from error

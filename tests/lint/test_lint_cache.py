@@ -1,0 +1,180 @@
+"""The cache: content-addressed, never stale, safe under two processes, indifferent to damage: issue "Lint"."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lint_world import findings, lint, plugin, write
+from nsplugin_cli.lint import cache, examining
+
+NEVER = plugin("0 3 30 2 *")
+IMPORTING = plugin().replace('"0 3 * * *"', "WHEN").replace("from nsplugin", "from times import WHEN\nfrom nsplugin")
+FOUND = ["plugin.py:9:72 NSP207"]
+
+
+@pytest.fixture
+def judged(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The files that were judged anew, by name."""
+    names: list[str] = []
+    examine = examining.examine
+
+    def noted(task: examining.Task, data: bytes) -> examining.Verdict:
+        names.append(Path(task.path).name)
+        return examine(task, data)
+
+    monkeypatch.setattr("nsplugin_cli.lint.workers.examine", noted)
+    return names
+
+
+def test_the_second_run_judges_nothing_and_says_the_same(tmp_path: Path, judged: list[str]) -> None:
+    write(tmp_path, a_py=NEVER, b__c_py=plugin(), d_ts="definePlugin({})", work_py="def f(")
+    first = [lint(tmp_path), lint(tmp_path, "--format", "sarif")]
+    assert sorted(judged) == ["a.py", "c.py", "d.ts", "work.py"]
+    assert [lint(tmp_path), lint(tmp_path, "--format", "sarif")] == first
+    assert len(judged) == 4
+
+
+def test_no_cache_neither_reads_nor_writes(tmp_path: Path, judged: list[str]) -> None:
+    write(tmp_path, a_py=NEVER)
+    lint(tmp_path, "--no-cache")
+    assert not (tmp_path / cache.FOLDER).exists()
+    lint(tmp_path)
+    lint(tmp_path, "--no-cache")
+    assert judged == ["a.py"] * 3
+
+
+def test_it_keeps_itself_out_of_repositories_and_backups(tmp_path: Path) -> None:
+    lint(write(tmp_path, a_py=NEVER))
+    assert (tmp_path / cache.FOLDER / ".gitignore").read_text() == "*\n"
+    assert (tmp_path / cache.FOLDER / "CACHEDIR.TAG").read_text().startswith("Signature: 8a477f597d28d172789f06886806bc55")
+
+
+def test_it_lies_in_the_root_of_the_repository(tmp_path: Path) -> None:
+    write(tmp_path, sub__deep__a_py=NEVER)
+    (tmp_path / ".git").mkdir()
+    lint(tmp_path / "sub" / "deep")
+    assert (tmp_path / cache.FOLDER).is_dir() and not (tmp_path / "sub" / "deep" / cache.FOLDER).exists()
+
+
+def test_other_bytes_of_the_same_size_and_time_are_other_bytes(tmp_path: Path) -> None:
+    path = write(tmp_path, plugin_py=plugin("0 3 28 2 *")) / "plugin.py"
+    before = path.stat()
+    assert findings(tmp_path) == []
+    path.write_text(plugin("0 3 30 2 *"))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert findings(tmp_path) == ["plugin.py:8:72 NSP207"]
+
+
+def test_a_verdict_rests_on_what_was_imported(tmp_path: Path) -> None:
+    write(tmp_path, plugin_py=IMPORTING)
+    assert findings(tmp_path) == []
+    write(tmp_path, times_py='WHEN = "0 3 30 2 *"\n')
+    assert findings(tmp_path) == FOUND, "a module that was absent is there now"
+    write(tmp_path, times_py='WHEN = "0 3 28 2 *"\n')
+    assert findings(tmp_path) == []
+    write(tmp_path, times_py="from more import WHEN\n", more_py='WHEN = "0 3 30 2 *"\n')
+    assert findings(tmp_path) == FOUND
+    write(tmp_path, more_py='WHEN = "0 3 1 2 *"\n')
+    assert findings(tmp_path) == []
+    (tmp_path / "times").mkdir()
+    (tmp_path / "times" / "__init__.py").write_text('WHEN = "0 3 31 6 *"\n')
+    assert findings(tmp_path) == FOUND, "a package goes before a module"
+    shutil.rmtree(tmp_path / "times")
+    (tmp_path / "times.py").unlink()
+    assert findings(tmp_path) == []
+
+
+def test_a_verdict_rests_on_the_imports_of_typescript(tmp_path: Path) -> None:
+    source = "import {definePlugin} from '@nextskin/plugin-sdk'\nimport {WHEN} from './times'\nexport default definePlugin("
+    write(tmp_path, plugin_ts=source + "{ jobs: { a: { handler() {} } }, cron: [{ schedule: WHEN, job: 'a' }] })\n")
+    assert findings(tmp_path) == []
+    write(tmp_path, times_js="export const WHEN = '0 3 30 2 *'\n")
+    assert [each.split()[1] for each in findings(tmp_path)] == ["NSP207"]
+    write(tmp_path, times_ts="export const WHEN = '0 3 * * *'\n")
+    assert findings(tmp_path) == []
+
+
+def test_a_verdict_rests_on_the_project_file(tmp_path: Path) -> None:
+    write(tmp_path, plugin_py=plugin("30 2 * * *"))
+    assert findings(tmp_path) == []
+    write(tmp_path, nsplugin_toml='timezone = "America/New_York"\n')
+    assert len(findings(tmp_path)) == 1
+    write(tmp_path, nsplugin_toml='timezone = "UTC"\n')
+    assert findings(tmp_path) == []
+
+
+def test_a_verdict_rests_on_the_tool(tmp_path: Path, judged: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, plugin_py=plugin())
+    lint(tmp_path)
+    monkeypatch.setattr(cache, "fingerprint", lambda: "another version")
+    lint(tmp_path)
+    assert judged == ["plugin.py"] * 2
+
+
+def test_the_fingerprint_changes_with_any_file_of_the_tool(tmp_path: Path) -> None:
+    write(tmp_path, tool__inner__rule_py="X = 1\n")
+    before = list(cache.stamps(str(tmp_path / "tool"), deep=True))
+    write(tmp_path, tool__inner__rule_py="X = 12\n")
+    assert list(cache.stamps(str(tmp_path / "tool"), deep=True)) != before
+
+
+def test_a_repository_that_was_moved_keeps_its_verdicts(tmp_path: Path, judged: list[str]) -> None:
+    write(tmp_path / "old", plugin_py=IMPORTING, times_py='WHEN = "0 3 30 2 *"\n')
+    assert findings(tmp_path / "old") == FOUND
+    (tmp_path / "old").rename(tmp_path / "new")
+    assert findings(tmp_path / "new") == FOUND
+    assert len(judged) == 2
+
+
+DAMAGE = [b"", b"{", b"[]", b"null", b"\xff\xfe", b'{"a": [', b"[" * 100_000, b'{"plugin.py": 5}']
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_pack_is_as_good_as_none(tmp_path: Path, damage: bytes) -> None:
+    write(tmp_path, plugin_py=NEVER)
+    expected = findings(tmp_path)
+    (pack,) = (tmp_path / cache.FOLDER / "lint").iterdir()
+    pack.write_bytes(damage)
+    assert findings(tmp_path) == expected
+    assert json.loads(pack.read_bytes()), "and is written anew"
+
+
+@pytest.mark.parametrize("entry", [None, 5, [], [1, 2, 3, 4, 5], ["", 0, [{}], [], []], ["", 0, [{"code": 1}], [], []]])
+def test_a_damaged_entry_is_as_good_as_none(tmp_path: Path, entry: object) -> None:
+    write(tmp_path, plugin_py=NEVER)
+    expected = findings(tmp_path)
+    (pack,) = (tmp_path / cache.FOLDER / "lint").iterdir()
+    pack.write_text(json.dumps(dict.fromkeys(json.loads(pack.read_text()), entry)))
+    assert findings(tmp_path) == expected
+
+
+def test_a_place_that_takes_no_cache_is_linted_all_the_same(tmp_path: Path) -> None:
+    write(tmp_path, plugin_py=NEVER)
+    (tmp_path / cache.FOLDER).write_text("a file is in the way")
+    assert findings(tmp_path) == ["plugin.py:8:72 NSP207"]
+
+
+def test_several_processes_at_once(tmp_path: Path) -> None:
+    for number in range(30):
+        (tmp_path / f"plugin_{number}.py").write_text(plugin("0 3 30 2 *" if number % 2 else "0 3 * * *"))
+    command = [sys.executable, "-m", "nsplugin_cli", "lint", "--format", "json"]
+    running = [subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE) for _ in range(4)]
+    said = {process.communicate()[0] for process in running}
+    assert len(said) == 1 and json.loads(said.pop())["summary"] == {"files": 30, "errors": 15, "warnings": 0}
+    assert [path.suffix for path in (tmp_path / cache.FOLDER / "lint").iterdir()] == [".json"]
+    assert len(findings(tmp_path)) == 15
+
+
+def test_old_verdicts_are_let_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "MAX_VERDICTS", 3)
+    for number in range(10):
+        findings(write(tmp_path, plugin_py=plugin(f"{number} 3 * * *")))
+    (pack,) = (tmp_path / cache.FOLDER / "lint").iterdir()
+    assert len(json.loads(pack.read_text())) == 3

@@ -1,0 +1,182 @@
+"""Which files are read, and what becomes of those that cannot be: issue "Lint", must hold (bad files)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lint_world import findings, lint, plugin, write
+
+NEVER = plugin("0 3 30 2 *")
+AT = ":8:72 NSP207"
+
+
+def test_what_git_ignores_is_left_out(tmp_path: Path) -> None:
+    write(tmp_path, a_py=NEVER, out__b_py=NEVER, gen__c_py=NEVER, gen__keep_py=NEVER, sub__d_py=NEVER, sub__e_py=NEVER)
+    (tmp_path / ".gitignore").write_text("/out/\ngen/*\n!gen/keep.py\n")
+    (tmp_path / "sub" / ".gitignore").write_text("d.py\n")
+    assert findings(tmp_path) == [f"a.py{AT}", f"gen/keep.py{AT}", f"sub/e.py{AT}"]
+    assert findings(tmp_path / "sub") == [f"e.py{AT}"]
+    assert findings(tmp_path, "sub/d.py") == [f"sub/d.py{AT}"], "a file that is named is read"
+
+
+def test_the_ignores_above_count_up_to_the_repositorys_root(tmp_path: Path) -> None:
+    write(tmp_path, repo__pkg__a_py=NEVER, repo__pkg__b_py=NEVER)
+    (tmp_path / ".gitignore").write_text("a.py\n")
+    (tmp_path / "repo" / ".git").mkdir()
+    (tmp_path / "repo" / ".gitignore").write_text("pkg/b.py\n")
+    assert findings(tmp_path / "repo" / "pkg") == [f"a.py{AT}"]
+
+
+def test_folders_of_others_are_left_out(tmp_path: Path) -> None:
+    write(tmp_path, node_modules__x__a_ts="definePlugin({", venv__a_py=NEVER, a_py=plugin())
+    write(tmp_path / ".hidden", a_py=NEVER)
+    (tmp_path / "types.d.ts").write_text("definePlugin({")
+    assert lint(tmp_path).out == "No problems in 1 file.\n"
+
+
+def test_each_file_counts_once_and_what_does_not_exist_is_a_wrong_call(tmp_path: Path) -> None:
+    write(tmp_path, a_py=NEVER)
+    assert len(findings(tmp_path, ".", "a.py", str(tmp_path / "a.py"), str(tmp_path))) == 1
+    said = lint(tmp_path, "b.py")
+    assert (said.code, said.err) == (2, "Error: there is no b.py\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "code"),
+    [
+        ("binary.py", bytes(range(256)) * 40, "NSP003"),
+        ("nul.py", b"x = 1\0\n", "NSP003"),
+        ("huge.py", b"# " + b"x" * (3 << 20), "NSP003"),
+        ("line.py", b"x = [" + b"1, " * 349_000 + b"]\n", None),
+        ("nested.py", b"x = " + b"(" * 100_000 + b")" * 100_000, "NSP003"),
+        ("lists.py", b"x = " + b"[" * 90 + b"]" * 90, None),
+        ("chained.py", b"x = a" + b".b" * 100_000, "NSP003"),
+        ("sum.py", b"x = 1" + b" + 1" * 100_000, "NSP003"),
+        ("utf16.py", "x = 1".encode("utf-16"), "NSP003"),
+        ("broken.py", b"def f(:\n", "NSP003"),
+        ("cookie.py", b"# coding: nonsense\nx = 1\n", "NSP003"),
+        ("empty.py", b"", None),
+        ("binary.ts", b"definePlugin" + bytes(range(256)) * 40, "NSP003"),
+        ("huge.ts", b"// definePlugin " + b"x" * (3 << 20), "NSP003"),
+        ("line.ts", b"definePlugin; const x = [" + b"1, " * 340_000 + b"]\n", None),
+        ("nested.ts", b"definePlugin; const x = " + b"(" * 100_000 + b"1" + b")" * 100_000, None),
+        ("lists.ts", b"definePlugin; const x = " + b"[" * 100_000 + b"]" * 100_000, None),
+        ("broken.ts", b"definePlugin({", "NSP003"),
+        ("video.ts", b"G" + bytes(187), None),
+        ("empty.ts", b"", None),
+    ],
+)
+def test_a_bad_file_is_one_finding_and_the_run_goes_on(tmp_path: Path, name: str, data: bytes, code: str | None) -> None:
+    write(tmp_path, z_py=NEVER)
+    (tmp_path / name).write_bytes(data)
+    found = findings(tmp_path)
+    assert f"z.py{AT}" in found
+    others = [each for each in found if not each.startswith("z.py")]
+    assert [each.split()[1] for each in others] in ([code], []) if code is None else [code]
+    assert len(others) == (code is not None)
+    assert lint(tmp_path, "--no-cache").code == 1
+
+
+def test_links_that_lead_round_or_nowhere(tmp_path: Path) -> None:
+    write(tmp_path, a__a_py=NEVER)
+    (tmp_path / "a" / "loop").symlink_to(tmp_path)
+    (tmp_path / "a" / "self.py").symlink_to("self.py")
+    (tmp_path / "gone.py").symlink_to("nowhere.py")
+    said = lint(tmp_path)
+    assert said.codes == ["a/a.py:8:72 NSP207"]
+    assert sorted(said.err.splitlines()) == [
+        "a/self.py was skipped: Too many levels of symbolic links",
+        "gone.py was skipped: No such file or directory",
+    ]
+
+
+def test_what_is_no_file_is_skipped_and_not_waited_for(tmp_path: Path) -> None:
+    write(tmp_path, z_py=NEVER)
+    os.mkfifo(tmp_path / "pipe.py")
+    (tmp_path / "folder.py").mkdir()
+    said = lint(tmp_path)
+    assert said.codes == ["z.py:8:72 NSP207"]
+    assert said.err == "pipe.py was skipped: it is no regular file\n"
+
+
+def test_a_file_that_cannot_be_opened_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, a_py=NEVER, z_py=NEVER)
+    opened = os.open
+
+    def refuse(path: str, *more: int, **options: int) -> int:
+        if str(path).endswith("a.py"):
+            raise PermissionError(13, "Permission denied")
+        return opened(path, *more, **options)
+
+    monkeypatch.setattr(os, "open", refuse)
+    said = lint(tmp_path, "--no-cache")
+    assert (said.codes, said.err) == (["z.py:8:72 NSP207"], "a.py was skipped: Permission denied\n")
+
+
+def test_standard_input_has_a_name_that_counts(tmp_path: Path) -> None:
+    write(tmp_path, nsplugin_toml="", pkg__times_py='WHEN = "0 3 30 2 *"\n')
+    (tmp_path / "pkg" / "nsplugin.toml").write_text('ignore = ["NSP207"]\n')
+    text = plugin().replace('"0 3 * * *"', "WHEN").replace("from nsplugin", "from times import WHEN\nfrom nsplugin").encode()
+    assert lint(tmp_path, "-", stdin=text).out == "No problems in 1 file.\n"
+    said = lint(tmp_path, "-", "--stdin-filename", "pkg/plugin.py", "--ignore", "NSP9", "--select", "NSP207", stdin=text)
+    assert said.out == "No problems in 1 file.\n", "the project file beside it ignores the rule"
+    (tmp_path / "pkg" / "nsplugin.toml").unlink()
+    said = lint(tmp_path, "-", "--stdin-filename", "pkg/plugin.py", stdin=text)
+    assert (said.code, said.codes) == (1, ["pkg/plugin.py:9:72 NSP207"])
+    assert '9 | plugin = define_plugin(id="tidy"' in said.out
+
+
+def test_many_files_in_processes_give_what_one_process_gives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(120):
+        (tmp_path / f"p{number:03}.py").write_text(plugin(f"{number} 3 * * *"))
+    monkeypatch.setattr("nsplugin_cli.lint.workers._cores", lambda: 1)
+    alone = lint(tmp_path, "--no-cache", "--format", "json")
+    monkeypatch.setattr("nsplugin_cli.lint.workers._cores", lambda: 3)
+    assert lint(tmp_path, "--no-cache", "--format", "json") == alone
+    assert len(findings(tmp_path, "--no-cache")) == 60
+
+
+def test_a_typescript_repository_without_the_extra_gets_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.startswith(("tree_sitter", "nsplugin_cli.source.typescript"))]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "tree_sitter", None)
+    write(tmp_path, a_ts="definePlugin({", b_ts="export const x = 1", c_tsx="defineJob({", z_py=NEVER)
+    said = lint(tmp_path)
+    assert (said.code, said.codes) == (2, ["z.py:8:72 NSP207"])
+    assert said.err == '2 TypeScript files not read; to lint TypeScript: pip install "nsplugin[typescript]"\n'
+
+
+def test_watch_lints_again_when_a_file_changes(tmp_path: Path) -> None:
+    write(tmp_path, plugin_py=plugin())
+    command = [sys.executable, "-u", "-m", "nsplugin_cli", "lint", "--watch"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            assert process.stdout.readline() == "No problems in 1 file.\n"
+            said = ""
+            for attempt in range(50):  # the watch begins a moment after the first report
+                (tmp_path / "plugin.py").write_text(NEVER + "\n" * attempt)
+                said = _line_within(process, 1.0)
+                if said:
+                    break
+            assert said == "plugin.py:8:72: error NSP207 cron-never-fires\n"
+        finally:
+            process.kill()
+
+
+def _line_within(process: subprocess.Popen[str], seconds: float) -> str:
+    import select
+
+    assert process.stdout is not None
+    ready, _, _ = select.select([process.stdout], [], [], seconds)
+    return process.stdout.readline() if ready else ""
+
+
+def test_watch_is_for_people_and_files(tmp_path: Path) -> None:
+    assert lint(tmp_path, "--watch", "--format", "json").code == 2
+    assert lint(tmp_path, "--watch", "-").code == 2

@@ -12,6 +12,7 @@ import cron_goldens
 import fixture_runs
 import payload_goldens
 import reading_goldens
+import report_goldens
 import transcripts
 from nsplugin import json_schemas
 from nsplugin.rules.reference import document
@@ -28,6 +29,7 @@ def documents() -> Iterator[tuple[Path, bytes]]:
     yield ROOT / "docs/rules.md", document(catalogue.rules()).encode()
     yield ROOT / "docs/job_states.md", job_states.document().encode()
     yield from cron_goldens.files()
+    yield from report_goldens.files()
     yield from reading_goldens.files()
     yield from payload_goldens.files()
 

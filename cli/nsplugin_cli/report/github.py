@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Final
 
+from nsplugin_cli.report.frame import visible
 from nsplugin_cli.report.places import from_root
 
 if TYPE_CHECKING:
     from nsplugin_cli.diagnostic import Diagnostic, Report
+
+_LINE: Final = re.compile(r"[^\r\n]+")
 
 
 def render(report: Report) -> str:
@@ -16,7 +20,7 @@ def render(report: Report) -> str:
 
 
 def _annotation(diagnostic: Diagnostic, path: str) -> str:
-    properties = [("file", path)]
+    properties = [] if path.startswith("<") else [("file", path)]
     if diagnostic.line is not None:
         properties.append(("line", str(diagnostic.line)))
         properties.append(("endLine", str(diagnostic.end_line or diagnostic.line)))
@@ -32,7 +36,7 @@ def _annotation(diagnostic: Diagnostic, path: str) -> str:
 
 def _data(text: str) -> str:
     """A message as the runner reads it: a line end would end the command, and a percent sign starts an escape."""
-    text = text.encode("utf-8", "replace").decode()
+    text = _LINE.sub(lambda line: visible(line[0]), text)
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 

@@ -154,7 +154,7 @@ def test_a_job_that_the_list_leaves_out_is_still_read() -> None:
 @pytest.mark.parametrize(
     "listing",
     [
-        "jobs = [job for job in (first, second)]",
+        "jobs = [job for job in collect()]",
         "jobs = []\njobs.append(first)\njobs.append(second)",
         "jobs = [first]\njobs += [second]",
         "jobs = collect()",
@@ -165,6 +165,21 @@ def test_a_list_that_is_not_known_may_hold_every_job_and_more(listing: str) -> N
     found = definition(JOBS.partition("jobs = [")[0] + listing)
     assert found.attribute == "jobs"
     assert found.raw["jobs"][-1] is UNKNOWN and len(found.raw["jobs"]) == 3
+
+
+def test_a_list_made_by_a_comprehension_over_what_is_known_is_known() -> None:
+    source = """
+from nsplugin.cogover import define_job
+KINDS = {"new": 30_000, "old": 99}
+def handler(kind):
+    async def handle(payload): ...
+    return handle
+jobs = [define_job({"key": f"sync_{kind}", "timeoutMs": limit}, handler(kind)) for kind, limit in KINDS.items()]
+"""
+    found = definition(source)
+    assert found.raw == {"jobs": [{"key": "sync_new", "timeoutMs": 30_000}, {"key": "sync_old", "timeoutMs": 99}]}
+    assert text_at(source, found.spans.locate("/jobs/1/timeoutMs")) == "99"
+    assert codes(source) == ["NSP105"]
 
 
 def test_other_list_names_count_when_there_is_no_jobs() -> None:

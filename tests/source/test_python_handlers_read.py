@@ -54,7 +54,7 @@ def test_the_words_and_parameters_are_those_of_the_object(statement: str) -> Non
         ("if x:\n  def f(odd): ...\nelse:\n  def f(other): ...", "f"),
         ("def make():\n  def inner(odd): ...\n  if inner: return inner\n  return 1", "make()"),
         ("", "missing"),
-        ("", "[f for f in ()]"),
+        ("", "[f for f in missing]"),
     ],
 )
 def test_what_is_not_known_of_a_handler_is_left_open(before: str, handler: str) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from nsplugin.pointers import UNKNOWN
 from nsplugin_cli.source.python_arithmetic import MAX_LENGTH, bounded
+from nsplugin_cli.source.python_comprehensions import MAX_ROUNDS
 from nsplugin_cli.source.python_module import Module
 from nsplugin_cli.source.python_scopes import Scope
 from nsplugin_cli.source.python_values import (
@@ -22,6 +23,7 @@ from nsplugin_cli.source.python_values import (
     Value,
     iterated,
     joined,
+    settled,
     with_handler,
 )
 
@@ -42,7 +44,7 @@ def called(evaluator: Evaluator, node: ast.Call, module: Module, scope: Scope) -
             return _applied(evaluator, made, node, module, scope)
         case Method(owner=owner, name=name):
             arguments, unsure = evaluator.sequence(node.args, module, scope)
-            return UNKNOWN if unsure or node.keywords else _method(owner.data, name, arguments)
+            return UNKNOWN if unsure or node.keywords else _method(owner, name, arguments)
         case Function(opaque=False):
             return _returned(evaluator, function)
     return UNKNOWN
@@ -89,7 +91,10 @@ def _returned(evaluator: Evaluator, function: Function) -> Any:
     last = node.body[-1]
     if not isinstance(last, ast.Return) or last.value is None or scope.returns != 1 or scope.yields:
         return UNKNOWN
-    return evaluator.value(last.value, function.module, scope)
+    loops, evaluator.loops = evaluator.loops, {}
+    found = evaluator.value(last.value, function.module, scope)
+    evaluator.loops = loops
+    return found
 
 
 def _dict(arguments: tuple[Value, ...], keywords: tuple[Keyword, ...]) -> Any:
@@ -136,13 +141,54 @@ def _length(arguments: tuple[Value, ...], keywords: tuple[Keyword, ...]) -> Any:
     return _scalar(len)(arguments, keywords) if items is None else len(items)
 
 
-def _method(owner: Any, name: str, arguments: tuple[Value, ...]) -> Any:
+def _method(value: Value, name: str, arguments: tuple[Value, ...]) -> Any:
+    owner = value.data
+    if isinstance(owner, Entries):
+        return _view(value, name) if not arguments else UNKNOWN
     if not isinstance(owner, str):
         return UNKNOWN
     if name in _TEXT_METHODS:
         return _applied_to(getattr(str, name), [owner, *(argument.data for argument in arguments)])
     parts = iterated(arguments[0]) if name == "join" and len(arguments) == 1 else None
     return UNKNOWN if parts is None else _joined(owner, [part.data for part in parts])
+
+
+def _view(value: Value, name: str) -> Any:
+    """The keys, values or items of a dict, as the tuple of what going through them gives."""
+    if name not in _VIEWS or value.data.open:
+        return UNKNOWN
+    pairs = settled(value.data.pairs)
+    return Items(tuple, tuple(_VIEWS[name](pair, value) for pair in pairs))
+
+
+_VIEWS: Final[dict[str, Callable[[tuple[Value, Value], Value], Value]]] = {
+    "keys": lambda pair, value: pair[0],
+    "values": lambda pair, value: pair[1],
+    "items": lambda pair, value: Value(Items(tuple, pair), value.node, value.module),
+}
+
+
+def _range(arguments: tuple[Value, ...], keywords: tuple[Keyword, ...]) -> Any:
+    bounds = [argument.data for argument in arguments]
+    if keywords or not 1 <= len(bounds) <= 3 or not all(type(bound) is int for bound in bounds) or bounds[2:] == [0]:
+        return UNKNOWN
+    numbers = range(*bounds)
+    if len(numbers) > MAX_ROUNDS:
+        return UNKNOWN
+    return Items(tuple, tuple(Value(number, arguments[0].node, arguments[0].module) for number in numbers))
+
+
+def _enumerate(arguments: tuple[Value, ...], keywords: tuple[Keyword, ...]) -> Any:
+    start = arguments[1].data if len(arguments) == 2 else 0
+    items = iterated(arguments[0]) if 1 <= len(arguments) <= 2 and not keywords else None
+    if items is None or type(start) is not int:
+        return UNKNOWN
+    return Items(tuple, tuple(_numbered(number, item) for number, item in enumerate(items, start)))
+
+
+def _numbered(number: int, item: Value) -> Value:
+    pair = Items(tuple, (Value(number, item.node, item.module), item))
+    return Value(pair, item.node, item.module)
 
 
 def _joined(separator: str, parts: list[Any]) -> Any:
@@ -158,6 +204,8 @@ _CONSTANTS: Final[dict[str, Callable[[tuple[Value, ...], tuple[Keyword, ...]], A
     "builtins.tuple": _sequence(tuple),
     "builtins.set": _sequence(set),
     "builtins.len": _length,
+    "builtins.range": _range,
+    "builtins.enumerate": _enumerate,
     **{f"builtins.{kind.__name__}": _scalar(kind) for kind in (int, float, str, bool, abs, round, min, max)},
 }
 _TEXT_METHODS: Final = frozenset(("strip", "lstrip", "rstrip", "lower", "upper", "removeprefix", "removesuffix"))

@@ -9,6 +9,7 @@ from typing import Any, Final
 from nsplugin.pointers import UNKNOWN
 from nsplugin_cli.source import python_arithmetic as arithmetic
 from nsplugin_cli.source.python_calls import called
+from nsplugin_cli.source.python_comprehensions import listed, mapped
 from nsplugin_cli.source.python_module import Module, Modules
 from nsplugin_cli.source.python_names import Names
 from nsplugin_cli.source.python_scopes import Scope
@@ -40,12 +41,14 @@ MAX_ITEMS: Final = 100_000
 class Evaluator:
     """Evaluates within one reading of a file. Its work is bounded: beyond the bounds everything is ``UNKNOWN``.
 
-    ``depth``: how deep the expression stands that is being evaluated, in calls of the interpreter.
+    ``depth``: how deep the expression stands that is being evaluated, in calls of the interpreter. ``loops``: what the names of
+    the comprehension around it stand for in this round.
     """
 
     def __init__(self, modules: Modules) -> None:
         self.modules = modules
         self.names = Names(self)
+        self.loops: dict[str, Value] = {}
         self._steps = MAX_STEPS
         self.depth = 0
 
@@ -324,6 +327,9 @@ _EVALUATE: Final[dict[type[ast.expr], Callable[[Evaluator, Any, Module, Scope], 
     ast.NamedExpr: _walrus,
     ast.Lambda: _lambda,
     ast.Call: _call,
+    ast.ListComp: listed,
+    ast.GeneratorExp: listed,
+    ast.DictComp: mapped,
     ast.Subscript: _subscript,
     ast.Attribute: _attribute,
 }

@@ -49,6 +49,8 @@ class Names:
 
     def look_up(self, name: str, module: Module, scope: Scope, at: ast.AST) -> Any:
         """The data of a name used in a scope at a node, and the value it comes from: a :class:`Value` or data."""
+        if name in self._evaluator.loops:
+            return self._evaluator.loops[name]
         home = home_of(name, scope)
         if home is None:
             return self._unbound(name, module)
@@ -72,9 +74,12 @@ class Names:
             return UNKNOWN
         if key not in self._known:
             self._open.add(key)
-            self._evaluator.depth += _LEVELS
+            evaluator, loops = self._evaluator, self._evaluator.loops
+            evaluator.depth += _LEVELS
+            evaluator.loops = {}
             self._known[key] = self._settled(name, module, home)
-            self._evaluator.depth -= _LEVELS
+            evaluator.loops = loops
+            evaluator.depth -= _LEVELS
             self._open.discard(key)
         return self._known[key]
 

@@ -29,9 +29,11 @@ if TYPE_CHECKING:
     from nsplugin.preinstall import Report as Report
     from nsplugin.preinstall import check_manifest as check_manifest
     from nsplugin.rules import Problem as Problem
+    from nsplugin.runtime.faults import CallError as CallError
 
 _PUBLIC = {
     "Call": "nsplugin.context",
+    "CallError": "nsplugin.runtime.faults",
     "Context": "nsplugin.context",
     "Cron": "nsplugin.definition.parts",
     "DefinitionError": "nsplugin.errors",
@@ -54,6 +56,7 @@ _PUBLIC = {
 
 __all__ = [
     "Call",
+    "CallError",
     "Context",
     "Cron",
     "DefinitionError",

@@ -120,7 +120,7 @@ class Cache:
     def _key(self, task: Task, sha: str) -> str:
         folder, name = os.path.split(task.path)
         if folder not in self._settings:
-            setting = json.dumps([dict(task.setting.identity), task.setting.timezone])
+            setting = json.dumps([dict(task.setting.identity), task.setting.timezone], default=repr)
             self._settings[folder] = digest(setting.encode("utf-8", "surrogatepass"))
         return f"{name}\0{sha}\0{self._settings[folder]}"
 

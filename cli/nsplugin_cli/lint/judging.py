@@ -26,7 +26,7 @@ _PLAIN: Final = ("definePlugin", "defineJob")
 class Setting:
     """What the project file says that the rules need: ``id``, ``version``, the site's time zone."""
 
-    identity: Mapping[str, str] = field(default_factory=dict)
+    identity: Mapping[str, Any] = field(default_factory=dict)
     timezone: str | None = None
 
 

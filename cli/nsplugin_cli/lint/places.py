@@ -6,10 +6,17 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from nsplugin.pointers import UNKNOWN
 from nsplugin_cli import project as projects
 from nsplugin_cli.lint.judging import Setting
 from nsplugin_cli.lint.selection import Selection, selection
 from nsplugin_cli.project import Project
+
+
+def _setting(project: Project) -> Setting:
+    """What is wrong with a project file is said once: what it meant to give is then unknown, and not missing."""
+    unknown = {"id": UNKNOWN, "version": UNKNOWN} if project.faults else {}
+    return Setting(identity={**unknown, **project.identity}, timezone=project.get("timezone"))
 
 
 class Places:
@@ -40,9 +47,7 @@ class Places:
         """What the rules need of the project file."""
         if folder not in self._settings:
             project = self.project(folder)
-            self._settings[folder] = (
-                Setting() if project is None else Setting(identity=project.identity, timezone=project.get("timezone"))
-            )
+            self._settings[folder] = Setting() if project is None else _setting(project)
         return self._settings[folder]
 
     def root(self, folder: str) -> str:

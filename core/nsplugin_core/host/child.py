@@ -19,7 +19,7 @@ from nsplugin.definition.assembly import Assembled, assemble
 from nsplugin.errors import listing
 from nsplugin.platforms import Platform, load
 from nsplugin.runtime.bound import BoundHandler, bind_job, bind_route
-from nsplugin_core.host.inside.isolation import die_with_parent, enter_namespace, limit, no_core_dumps
+from nsplugin_core.host.inside.isolation import limit
 from nsplugin_core.host.inside.output import Prints, Records
 from nsplugin_core.host.inside.runner import Runner
 from nsplugin_core.host.inside.wire import BROKEN, Wire, leave
@@ -30,15 +30,15 @@ class LoadError(Exception):
     """The plugin can't be run; the message is for whoever installed it."""
 
 
-def main(isolation: str) -> NoReturn:
-    """Be a host: say hello, load the plugin, run what the core sends until it says stop or is gone."""
-    no_core_dumps()
-    outside = enter_namespace() if isolation == "namespace" else None
-    die_with_parent()
+def main(outside: int) -> NoReturn:
+    """Be a host: say hello, load the plugin, run what the core sends until it says stop or is gone.
+
+    ``outside`` is this process's number as the core sees it, 0 when it has no namespace of its own.
+    """
     wire = _take_pipes()
-    wire.send({"t": "pid", "pid": outside or 0})
+    wire.send({"t": "pid", "pid": outside})
     (hello,) = wire.receive()
-    if outside is None:
+    if not outside:
         del hello["limits"]["processes"]  # counted over all that the user runs
     records = Records(wire, hello["log_rate"])
     prints = _capture(records)

@@ -14,11 +14,18 @@ import nsplugin_core
 import nsplugin_schemas
 from nsplugin_core.host.settings import HostSettings, PluginSource
 
-_BOOT: Final = (
-    "import sys; sys.path.extend(p for p in sys.argv[2:] if p not in sys.path); "
-    "from nsplugin_core.host.child import main; main(sys.argv[1])"
-)
-"""``-I`` keeps the caller's folder and PYTHON* variables out; our own packages are named explicitly."""
+_BOOT: Final = """
+import sys
+sys.path.extend(path for path in sys.argv[2:] if path not in sys.path)
+from nsplugin_core.host.inside.isolation import shut_in
+outside = shut_in(sys.argv[1])
+from nsplugin_core.host.child import main
+main(outside)
+"""
+"""``-I`` keeps the caller's folder and PYTHON* variables out; our own packages are named explicitly.
+
+The process that only waits outside the namespace is split off before the host's own modules are loaded: it stays small.
+"""
 
 
 def spawn(source: PluginSource, settings: HostSettings, directory: Path) -> subprocess.Popen[bytes]:

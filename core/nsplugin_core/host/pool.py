@@ -76,6 +76,12 @@ class Hosts:
         if keeper is not None:
             keeper.wake()
 
+    def kill(self, plugin: str) -> None:
+        """End the plugin's host now: what runs in it is given back, and another one starts."""
+        keeper = self._keepers.get(plugin)
+        if keeper is not None:
+            keeper.kill()
+
     def free(self, plugin: str) -> int:
         """How many more attempts of the plugin can start now; 0 while its host is unavailable (spec/nextskin.md X6)."""
         keeper = self._keepers.get(plugin)

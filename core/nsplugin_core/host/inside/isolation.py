@@ -25,14 +25,21 @@ _MS_PRIVATE: Final = 0x40000
 _MS_PROC: Final = 0xE  # no set-uid, no devices, no programs
 
 
-def enter_namespace() -> int | None:
-    """Continue as the first process of a new PID namespace; the process that called only waits for it.
+def shut_in(isolation: str) -> int:
+    """Shut this process in, while it has one thread; ``isolation`` is "namespace" or "process-group".
 
-    Returns the process number as the core sees it, written down by the waiting process before it lets go, or ``None``
-    where the system has no namespaces for us. Must be called while the process has one thread.
+    With a namespace the rest goes on in a child, whose number outside is returned (the process that called only waits for
+    it). 0: the system has no namespace for us, or none was asked for.
     """
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core dump would hold whatever the plugin held
+    outside = _enter_namespace() if isolation == "namespace" else 0
+    _die_with_parent()
+    return outside
+
+
+def _enter_namespace() -> int:
     if not sys.platform.startswith("linux") or not _unshare():
-        return None
+        return 0
     read, write = os.pipe()
     pid = os.fork()
     if pid:
@@ -75,7 +82,7 @@ def _tried(step: Callable[[], bool]) -> bool:
 
 def _wait_for(pid: int) -> NoReturn:
     """Be nothing but the parent: hold no pipe, and end as the child ended."""
-    die_with_parent()
+    _die_with_parent()
     os.closerange(0, 3)
     _, status = os.waitpid(pid, 0)
     code = os.waitstatus_to_exitcode(status)
@@ -93,15 +100,10 @@ def _own_proc() -> None:
         libc.mount(b"proc", b"/proc", b"proc", _MS_PROC, None)
 
 
-def die_with_parent() -> None:
+def _die_with_parent() -> None:
     """End when the thread that started this process ends, whatever this process is doing (Linux)."""
     if sys.platform.startswith("linux"):
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-
-
-def no_core_dumps() -> None:
-    """A core dump would hold whatever the plugin held."""
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def limit(limits: Mapping[str, int]) -> None:

@@ -189,13 +189,14 @@ class Capabilities(Section):
 
 
 class Words(Section):
-    """The platform's own words for a task and its states."""
+    """The platform's own words for a task and its states, and for a task that has failed for good."""
 
     task: str
     queued: str
     running: str
     succeeded: str
     dead: str
+    dead_letter: str
     source: str
 
 

@@ -16,15 +16,14 @@ from nsplugin_core.attempts import Attempt, HostPool, Outcome
 from nsplugin_core.clock import Clock
 from nsplugin_core.endings import Kind, ending, events, refusal
 from nsplugin_core.events import EngineEvent, Observe, log_event
+from nsplugin_core.outlook import Outlook
 from nsplugin_core.store.protocol import Store
-from nsplugin_core.store.records import Ending, Horizon
+from nsplugin_core.store.records import Ending
 
 GRACE_MS: Final = 15_000
 """How long after its time-out an attempt's lease runs on: time to stop it, and to write that down."""
 CLAIM_BATCH: Final = 200
 """The most tasks of one plugin that a single claim takes."""
-POLL_MS: Final = 1_000
-"""How long to believe that there is no work, with no word of any: wake-ups can get lost."""
 _logger: Final = logging.getLogger("nsplugin.engine")
 _Key = tuple[str, int]
 
@@ -36,29 +35,6 @@ class _Counts:
     claimed: int = 0
     finished: int = 0
     refused: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Outlook:
-    """What a look at the store showed, so as not to look again for nothing.
-
-    Times are UTC ms; ``short`` are the plugins that have due tasks, but had no free slot.
-    """
-
-    since: int = 0
-    next_due: int | None = None
-    short: Sequence[str] = ()
-
-    @classmethod
-    def of(cls, horizon: Horizon, now: int, short: Sequence[str]) -> _Outlook:
-        moments = [*horizon.due.values(), *([] if horizon.lease is None else [horizon.lease])]
-        return cls(since=now, next_due=min((moment for moment in moments if moment > now), default=None), short=short)
-
-    def is_over(self, now: int, pool: HostPool) -> bool:
-        """Whether it is time to look again; also when the clock was set back."""
-        if not self.since <= now < self.since + POLL_MS or (self.next_due is not None and now >= self.next_due):
-            return True
-        return any(pool.free(plugin) > 0 for plugin in self.short)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -94,7 +70,7 @@ class Dispatcher:
         self._deadlines: list[tuple[int, _Key]] = []
         self._arrived: deque[tuple[int, Sequence[Outcome]]] = deque()
         self._unwritten: list[Ending] = []
-        self._outlook = _Outlook()
+        self._outlook = Outlook()
         self._news = True
         self._claiming = True
         self.counts = _Counts()
@@ -198,19 +174,20 @@ class Dispatcher:
 
     def _refuse(self, outcome: Outcome, at: int) -> None:
         self.counts.refused += 1
-        error = f"a result ({outcome.kind}) came for attempt {outcome.claim} of it, which is not running here any more"
+        error = f"an outcome ({outcome.kind}) came under claim {outcome.claim}, which does not run here any more"
         self._observe(EngineEvent(at=at, type="refused", plugin="", job="", task=outcome.task_id, error=error))
 
     def _lose(self, now: int) -> int:
         """Attempts of cores that are gone; found while looking for work, so nobody has to look for them apart."""
         self._news = False
-        self._horizon = self._store.tasks.horizon()
+        self._since = self._outlook.lower_bound(now)
+        self._horizon = self._store.tasks.horizon(since=self._since)
         if self._horizon.lease is None or self._horizon.lease > now:
             return 0
         lost = self._store.tasks.lose(lambda attempt: ending(attempt, "lost", now=now, source=self._source), now=now)
         for each in lost:
             self._tell(events(each))
-        self._horizon = self._store.tasks.horizon()
+        self._horizon = self._store.tasks.horizon(since=self._since)
         return len(lost)
 
     def _claim(self, now: int) -> int:
@@ -219,10 +196,13 @@ class Dispatcher:
         wants = {plugin: slots for plugin, slots in free.items() if slots > 0}
         settings = self._settings
         attempts = (
-            self._store.tasks.claim(wants, now=now, grace_ms=settings.grace_ms, claimer=settings.claimer) if wants else []
+            self._store.tasks.claim(wants, now=now, since=self._since, grace_ms=settings.grace_ms, claimer=settings.claimer)
+            if wants
+            else []
         )
         self._news |= bool(attempts)
-        self._outlook = _Outlook.of(self._horizon, now, short=[plugin for plugin in due if plugin not in wants])
+        short = [plugin for plugin in due if plugin not in wants]
+        self._outlook = self._outlook.after(self._horizon, now=now, since=self._since, short=short)
         if attempts:
             self._start(attempts, now)
         return len(attempts)

@@ -37,16 +37,19 @@ class TaskStore(Protocol):
         """Accept all tasks or none. Raises ``UnknownPlugin``, ``UnknownJob`` or ``TooManyUnfinished``."""
         ...
 
-    def horizon(self) -> Horizon:
-        """When which plugin has work again."""
+    def horizon(self, *, since: int = 0) -> Horizon:
+        """When which plugin has work again, as far as it is due, or its lease over, at ``since`` or later.
+
+        A bound that leaves nothing out spares PostgreSQL the walk over what was done before and is not cleaned up yet.
+        """
         ...
 
     def lose(self, judge: Callable[[Attempt], Ending], *, now: int) -> list[Ending]:
         """End attempts whose lease ran out by ``now`` as ``judge`` says; each is one caller's, however many there are."""
         ...
 
-    def claim(self, wants: Mapping[str, int], *, now: int, grace_ms: int, claimer: str) -> list[Attempt]:
-        """Take due tasks of enabled plugins, at most ``wants[plugin]`` each, in the order of their time.
+    def claim(self, wants: Mapping[str, int], *, now: int, grace_ms: int, claimer: str, since: int = 0) -> list[Attempt]:
+        """Take tasks of enabled plugins due from ``since`` to ``now``, at most ``wants[plugin]`` each, in that order.
 
         A claimed attempt counts at once; its lease ends at ``now`` + its time-out + ``grace_ms``.
         """

@@ -14,8 +14,8 @@ from nsplugin_core.tasks import State
 class NewTask:
     """A task to accept. ``key_scope`` and ``max_unfinished`` (0: no limit) are the platform's; see ``EnqueuePolicy``.
 
-    ``due_at``: when the task was meant to run; it starts no earlier. ``schedule_id`` and ``fire_at`` are set when a
-    schedule made it: no two tasks are made for one of its fires.
+    ``due_at``: when the task was meant to run; it is due then, or at ``created_at`` if that is later. ``schedule_id`` and
+    ``fire_at`` are set when a schedule made it: no two tasks are made for one of its fires.
     """
 
     id: str
@@ -107,10 +107,14 @@ class Ending:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Horizon:
-    """What is next: for each enabled plugin with queued tasks the time of the first, and when the first lease runs out."""
+    """What is next: for each enabled plugin with queued tasks the time of the first, and when the first lease runs out.
+
+    ``first`` is the earliest of all these, tasks of disabled plugins included.
+    """
 
     due: Mapping[str, int]
     lease: int | None
+    first: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

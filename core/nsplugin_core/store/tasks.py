@@ -63,29 +63,30 @@ class SqlTasks:
             return [Enqueued(task_id=task.id, duplicate=False)]
         return self._database.atomically(lambda transaction: place(transaction, [task]))
 
-    def horizon(self) -> Horizon:
+    def horizon(self, *, since: int = 0) -> Horizon:
         """When which plugin has work again."""
-        rows = self._database.read("horizon")
-        lease = next((moment for plugin, moment in rows if plugin is None), None)
+        rows = self._database.read("horizon", since=since)
+        known = [row for row in rows if row[2] is not None]
         return Horizon(
-            due={plugin: moment for plugin, moment in rows if plugin is not None and moment is not None}, lease=lease
+            due={plugin: moment for plugin, enabled, moment in known if enabled},
+            lease=next((moment for plugin, _, moment in known if plugin is None), None),
+            first=min((moment for _, _, moment in known), default=None),
         )
 
     def lose(self, judge: Callable[[Attempt], Ending], *, now: int) -> list[Ending]:
         """End attempts whose lease ran out."""
         return self._database.atomically(lambda transaction: _lose(transaction, judge, now))
 
-    def claim(self, wants: Mapping[str, int], *, now: int, grace_ms: int, claimer: str) -> list[Attempt]:
+    def claim(self, wants: Mapping[str, int], *, now: int, grace_ms: int, claimer: str, since: int = 0) -> list[Attempt]:
         """Take due tasks of enabled plugins."""
         groups: dict[int, list[str]] = {}
         for plugin, slots in wants.items():
             groups.setdefault(slots, []).append(plugin)
+        terms = {"now": now, "since": since, "grace": grace_ms, "claimer": claimer}
         rows = [
             row
             for slots, plugins in groups.items()
-            for row in self._database.once(
-                "claim", plugins=json.dumps(plugins), slots=slots, now=now, grace=grace_ms, claimer=claimer
-            )
+            for row in self._database.once("claim", plugins=json.dumps(plugins), slots=slots, **terms)
         ]
         rows.sort(key=lambda row: (row[_RUN_AT], row[0]))
         return [_attempt(row) for row in rows]

@@ -10,7 +10,7 @@ WITH input AS MATERIALIZED (
 INSERT INTO task (
   id, plugin, job, state, payload, payload_bytes, attempt, max_attempts, timeout_ms, due_at, run_at, created_at, source,
   enqueued_by, identity, budget, key, schedule_id, fire_at, claim)
-SELECT i.id, i.plugin, i.job, 'queued', i.payload, i.payload_bytes, 0, j.max_attempts, j.timeout_ms, i.due_at, i.due_at, i.created_at, i.source, i.enqueued_by, i.identity, i.budget, i.key, i.schedule_id, i.fire_at, 0
+SELECT i.id, i.plugin, i.job, 'queued', i.payload, i.payload_bytes, 0, j.max_attempts, j.timeout_ms, i.due_at, greatest(i.due_at, i.created_at), i.created_at, i.source, i.enqueued_by, i.identity, i.budget, i.key, i.schedule_id, i.fire_at, 0
 FROM input i JOIN known p ON p.id = i.plugin JOIN job j ON j.plugin = i.plugin AND j.name = i.job
 ORDER BY i.plugin, i.job, i.key, i.id
 ON CONFLICT DO NOTHING
@@ -21,7 +21,7 @@ INSERT INTO task (
   id, plugin, job, state, payload, payload_bytes, attempt, max_attempts, timeout_ms, due_at, run_at, created_at, source,
   enqueued_by, identity, budget, key, schedule_id, fire_at, claim)
 SELECT %(id)s::text, p.id, j.name, 'queued', %(payload)s::text, %(payload_bytes)s::integer, 0, j.max_attempts, j.timeout_ms,
-  %(due_at)s::bigint, %(due_at)s::bigint, %(created_at)s::bigint, %(source)s::text, %(enqueued_by)s::text, %(identity)s::text,
+  %(due_at)s::bigint, greatest(%(due_at)s::bigint, %(created_at)s::bigint), %(created_at)s::bigint, %(source)s::text, %(enqueued_by)s::text, %(identity)s::text,
   %(budget)s::integer, %(key)s::text, %(schedule_id)s::text, %(fire_at)s::bigint, 0
 FROM (SELECT id FROM plugin WHERE id = %(plugin)s FOR KEY SHARE) p JOIN job j ON j.plugin = p.id AND j.name = %(job)s
 ON CONFLICT DO NOTHING
@@ -51,10 +51,11 @@ UPDATE usage SET unfinished = unfinished + %(count)s WHERE plugin = %(plugin)s R
 SELECT name FROM job WHERE plugin = %(plugin)s ORDER BY name;
 
 -- name: horizon
-SELECT p.id, (SELECT t.run_at FROM task t WHERE t.plugin = p.id AND t.state = 'queued' ORDER BY t.run_at, t.id LIMIT 1)
-FROM plugin p WHERE p.enabled
+SELECT p.id, p.enabled, (
+  SELECT t.run_at FROM task t WHERE t.plugin = p.id AND t.state = 'queued' AND t.run_at >= %(since)s ORDER BY t.run_at, t.id LIMIT 1)
+FROM plugin p
 UNION ALL
-(SELECT NULL, lease_until FROM task WHERE state = 'running' ORDER BY lease_until LIMIT 1);
+(SELECT NULL, false, lease_until FROM task WHERE state = 'running' AND lease_until >= %(since)s ORDER BY lease_until LIMIT 1);
 
 -- name: lost
 SELECT t.id, t.claim, t.plugin, p.platform, t.job, t.payload, t.attempt, t.max_attempts, t.timeout_ms, t.source, t.due_at,
@@ -68,7 +69,7 @@ FOR UPDATE OF t SKIP LOCKED;
 -- A materialised CTE: as a sub-select of IN, another plan could run it again and claim more than was asked for.
 WITH due AS MATERIALIZED (
   SELECT m.id, p.platform FROM plugin p CROSS JOIN LATERAL (
-    SELECT t.id FROM task t WHERE t.plugin = p.id AND t.state = 'queued' AND t.run_at <= %(now)s
+    SELECT t.id FROM task t WHERE t.plugin = p.id AND t.state = 'queued' AND t.run_at BETWEEN %(since)s AND %(now)s
     ORDER BY t.run_at, t.id LIMIT %(slots)s FOR UPDATE SKIP LOCKED) m
   WHERE p.enabled AND p.id IN (SELECT json_array_elements_text(%(plugins)s::json))
 )

@@ -3,7 +3,8 @@ INSERT INTO task (
   id, plugin, job, state, payload, payload_bytes, attempt, max_attempts, timeout_ms, due_at, run_at, created_at, source,
   enqueued_by, identity, budget, key, schedule_id, fire_at, claim)
 SELECT i.value ->> 'id', p.id, j.name, 'queued', i.value ->> 'payload',
-  i.value ->> 'payload_bytes', 0, j.max_attempts, j.timeout_ms, i.value ->> 'due_at', i.value ->> 'due_at', i.value ->> 'created_at',
+  i.value ->> 'payload_bytes', 0, j.max_attempts, j.timeout_ms, i.value ->> 'due_at',
+  max(i.value ->> 'due_at', i.value ->> 'created_at'), i.value ->> 'created_at',
   i.value ->> 'source', i.value ->> 'enqueued_by', i.value ->> 'identity', i.value ->> 'budget', i.value ->> 'key',
   i.value ->> 'schedule_id', i.value ->> 'fire_at', 0
 FROM json_each(:tasks) i JOIN plugin p ON p.id = i.value ->> 'plugin' JOIN job j ON j.plugin = p.id AND j.name = i.value ->> 'job'
@@ -15,7 +16,7 @@ RETURNING id;
 INSERT INTO task (
   id, plugin, job, state, payload, payload_bytes, attempt, max_attempts, timeout_ms, due_at, run_at, created_at, source,
   enqueued_by, identity, budget, key, schedule_id, fire_at, claim)
-SELECT :id, plugin, name, 'queued', :payload, :payload_bytes, 0, max_attempts, timeout_ms, :due_at, :due_at, :created_at, :source,
+SELECT :id, plugin, name, 'queued', :payload, :payload_bytes, 0, max_attempts, timeout_ms, :due_at, max(:due_at, :created_at), :created_at, :source,
   :enqueued_by, :identity, :budget, :key, :schedule_id, :fire_at, 0
 FROM job WHERE plugin = :plugin AND name = :job
 ON CONFLICT DO NOTHING
@@ -42,10 +43,11 @@ UPDATE usage SET unfinished = unfinished + :count WHERE plugin = :plugin RETURNI
 SELECT name FROM job WHERE plugin = :plugin ORDER BY name;
 
 -- name: horizon
-SELECT p.id, (SELECT t.run_at FROM task t WHERE t.plugin = p.id AND t.state = 'queued' ORDER BY t.run_at, t.id LIMIT 1)
-FROM plugin p WHERE p.enabled
+SELECT p.id, p.enabled, (
+  SELECT t.run_at FROM task t WHERE t.plugin = p.id AND t.state = 'queued' AND t.run_at >= :since ORDER BY t.run_at, t.id LIMIT 1)
+FROM plugin p
 UNION ALL
-SELECT * FROM (SELECT NULL, lease_until FROM task WHERE state = 'running' ORDER BY lease_until LIMIT 1);
+SELECT * FROM (SELECT NULL, false, lease_until FROM task WHERE state = 'running' AND lease_until >= :since ORDER BY lease_until LIMIT 1);
 
 -- name: lost
 SELECT t.id, t.claim, t.plugin, p.platform, t.job, t.payload, t.attempt, t.max_attempts, t.timeout_ms, t.source, t.due_at,
@@ -60,7 +62,7 @@ UPDATE task SET state = 'running', attempt = attempt + 1, claim = claim + 1, cla
 WHERE rowid IN (
   SELECT t.rowid FROM json_each(:plugins) w JOIN plugin p ON p.id = w.value AND p.enabled
   JOIN task t ON t.rowid IN (
-    SELECT rowid FROM task WHERE plugin = w.value AND state = 'queued' AND run_at <= :now ORDER BY run_at, id LIMIT :slots))
+    SELECT rowid FROM task WHERE plugin = w.value AND state = 'queued' AND run_at BETWEEN :since AND :now ORDER BY run_at, id LIMIT :slots))
 RETURNING id, claim, plugin, (SELECT platform FROM plugin p WHERE p.id = task.plugin), job, payload, attempt, max_attempts, timeout_ms,
   source, due_at, created_at, enqueued_by, identity, budget, run_at;
 

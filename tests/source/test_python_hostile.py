@@ -95,7 +95,7 @@ def test_a_megabyte_is_read_or_refused_in_good_time(source: str) -> None:
         (b"# coding: ascii\nx = '\xc3\xa9'\n", "is not ascii: byte 0xc3", Span(2, 6, 2, 7)),
         ("x".encode("utf-16"), "is not utf-8", Span(1, 1, 1, 2)),
         (b"x = '\xed\xa0\x80'\n", "is not utf-8", Span(1, 6, 1, 7)),
-        (b"x" * (1 << 20) + b"x", "at most 1048576 are read", Span(1, 1, 1, 1)),
+        (b"x" * (1 << 20) + b"x", "more than 1048576 bytes, the most that are read", Span(1, 1, 1, 1)),
         (b"x = 1" + b"0" * 5000, "Exceeds the limit", Span(1, 1, 1, 2)),
     ],
 )

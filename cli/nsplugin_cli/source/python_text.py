@@ -74,7 +74,7 @@ class Unreadable(Exception):
 def decode(data: bytes) -> Text:
     """The text of a source file, as the interpreter would decode it. Raises :class:`Unreadable`."""
     if len(data) > MAX_BYTES:
-        raise _unreadable(f"this file has {len(data)} bytes; at most {MAX_BYTES} are read", Span(1, 1, 1, 1))
+        raise _unreadable(f"this file has more than {MAX_BYTES} bytes, the most that are read", Span(1, 1, 1, 1))
     body = data.removeprefix(_BOM)
     codec = _declared(body) or "utf-8"
     if body is not data and codec.lower().replace("_", "-") not in ("utf-8", "utf8", "utf-8-sig"):

@@ -16,6 +16,7 @@ from nsplugin.spans import Position, SpanMap
 from nsplugin_cli.source.definition import Resolve, SourceDefinition, SourceFile
 from nsplugin_cli.source.typescript_facts import facts_of
 from nsplugin_cli.source.typescript_module import Imported, Module, plain
+from nsplugin_cli.source.typescript_scalars import pieces, undefined
 from nsplugin_cli.source.typescript_text import Unreadable, decode, ignores, syntax_fault
 from nsplugin_cli.source.typescript_values import (
     CallValue,
@@ -24,8 +25,6 @@ from nsplugin_cli.source.typescript_values import (
     FunctionValue,
     Located,
     Mapping,
-    pieces,
-    undefined,
 )
 
 _OWN_HANDLER: Final = "handler"

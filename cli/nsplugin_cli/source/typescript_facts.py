@@ -11,20 +11,17 @@ from tree_sitter import Node
 
 from nsplugin.platforms import Platform
 from nsplugin.pointers import UNKNOWN
-from nsplugin.spans import Span
-from nsplugin_cli.facts import Argument, ContextUse, Enqueue, Facts, PayloadRead, SecretRaised, Timer
-from nsplugin_cli.source.typescript_module import Imported, Module, plain
-from nsplugin_cli.source.typescript_values import CallValue, Evaluator, FunctionValue, Located, undefined
+from nsplugin_cli.facts import Argument, ContextUse, Enqueue, Facts, PayloadRead, SecretRaised
+from nsplugin_cli.source.typescript_module import Module, plain
+from nsplugin_cli.source.typescript_scalars import undefined
+from nsplugin_cli.source.typescript_secrets import raised_secrets, secret_names
+from nsplugin_cli.source.typescript_timers import inside, timers
+from nsplugin_cli.source.typescript_values import CallValue, Evaluator, FunctionValue, Located
 from nsplugin_cli.source.typescript_values import Mapping as ObjectValue
 
 Path = tuple[str, ...]
 """What a name stands for, from the handler's argument on: ``("ctx", "jobs")``."""
 
-_TIMERS: Final = frozenset({"setInterval", "setTimeout"})
-_FUNCTIONS: Final = frozenset(
-    {"arrow_function", "function_expression", "function_declaration", "method_definition", "generator_function", "function"}
-    | {"generator_function_declaration"}
-)
 _MOST_FUNCTIONS: Final = 300
 
 
@@ -42,81 +39,6 @@ def facts_of(module: Module, functions: Mapping[str, FunctionValue], platform: P
         secrets_raised=tuple(walk.secrets),
         never_retryable=frozenset(walk.never_retryable),
     )
-
-
-def timers(module: Module) -> Iterator[Timer]:
-    """Timers and endless loops that start while the module is loaded (spec/nextskin.md D1)."""
-    for call in module.calls:
-        name = _timer_name(module, call)
-        if name is not None and _at_top_level(module, call):
-            yield Timer(what=name, path=module.path, span=module.span(call))
-    for loop in module.captured.get("loop", ()):
-        if _endless(module, loop) and _at_top_level(module, loop):
-            start = module.position(loop.start_byte)
-            keyword = module.text(loop.children[0])
-            span = Span(start.line, start.column, start.line, start.column + len(keyword))
-            yield Timer(what="an endless loop", path=module.path, span=span)
-
-
-def _timer_name(module: Module, call: Node) -> str | None:
-    function = call.child_by_field_name("function")
-    if function is None:
-        return None
-    name = module.text(function)
-    for prefix in ("globalThis.", "window.", "global.", "self."):
-        name = name.removeprefix(prefix)
-    bound = module.names.bound.get(name, ...)
-    if isinstance(bound, Imported):
-        name = bound.name if bound.source in ("timers", "node:timers") else ""
-    elif bound is not ...:
-        return None
-    return name if name in _TIMERS else None
-
-
-def _at_top_level(module: Module, node: Node) -> bool:
-    """Whether a node runs when the module is loaded: in no function (but one called on the spot), behind no test for "main"."""
-    around = node.parent
-    while around is not None:
-        if around.type in _FUNCTIONS and not _called_on_the_spot(around):
-            return False
-        if around.type == "if_statement" and _asks_for_main(module, around):
-            return False
-        around = around.parent
-    return True
-
-
-def _called_on_the_spot(function: Node) -> bool:
-    outer = function.parent
-    inner = function
-    while outer is not None and outer.type == "parenthesized_expression":
-        inner, outer = outer, outer.parent
-    if outer is None or outer.type != "call_expression":
-        return False
-    called = outer.child_by_field_name("function")
-    return called is not None and called.id == inner.id
-
-
-def _asks_for_main(module: Module, statement: Node) -> bool:
-    condition = statement.child_by_field_name("condition")
-    text = module.text(condition) if condition is not None else ""
-    return any(word in text for word in ("require.main", "import.meta.main", "import.meta.url", "process.argv"))
-
-
-def _endless(module: Module, loop: Node) -> bool:
-    condition = loop.child_by_field_name("condition")
-    text = module.text(plain(condition)).strip("();") if condition is not None else ""
-    always = text in ("true", "1") or (loop.type == "for_statement" and text == "")
-    return always and not any(node.type in ("break_statement", "return_statement", "throw_statement") for node in _inside(loop))
-
-
-def _inside(node: Node) -> Iterator[Node]:
-    """All nodes below, those of inner functions left out."""
-    stack = list(node.named_children)
-    while stack:
-        inner = stack.pop()
-        yield inner
-        if inner.type not in _FUNCTIONS:
-            stack.extend(inner.named_children)
 
 
 @dataclass(slots=True)
@@ -335,9 +257,9 @@ class _Walk:
 
     def _secrets(self, function: FunctionValue) -> None:
         body = function.node.child_by_field_name("body")
-        for node in _inside(body) if body is not None else ():
+        for node in inside(body) if body is not None else ():
             if node.type == "throw_statement":
-                self.secrets.extend(_raised_secrets(function.module, node, _secret_names(function.module, body)))
+                self.secrets.extend(raised_secrets(function.module, node, secret_names(function.module, body)))
 
 
 def plain_value(located: Located) -> Any:
@@ -470,45 +392,6 @@ def _looked_at(node: Node, body: Node | None) -> bool:
             return True
         around = around.parent
     return False
-
-
-_SECRET: Final = re.compile(
-    r"(?:^|[_.])(?:secret|password|passwd|passphrase|api_?key|access_?key|private_?key|credentials?|auth_?token|access_?token"
-    r"|refresh_?token|bearer)s?$",
-    re.IGNORECASE,
-)
-
-
-def _secret_names(module: Module, body: Node | None) -> frozenset[str]:
-    """Local names that hold what the context's ``secrets`` gave."""
-    found = set()
-    for node in _inside(body) if body is not None else ():
-        if node.type == "variable_declarator":
-            name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
-            if name is not None and value is not None and re.search(r"\bsecrets\.(?:get|require)\(", module.text(value)):
-                found.add(module.text(name))
-    return frozenset(found)
-
-
-def _raised_secrets(module: Module, statement: Node, held: frozenset[str]) -> Iterator[SecretRaised]:
-    for node in _inside(statement):
-        if node.type not in ("identifier", "member_expression") or not _in_message(node, statement):
-            continue
-        text = module.text(node)
-        snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", text)
-        if text in held or _SECRET.search(snake):
-            yield SecretRaised(name=text, path=module.path, span=module.span(node))
-
-
-def _in_message(node: Node, statement: Node) -> bool:
-    """Whether the expression itself goes into a message, and not a property of it or a test on it."""
-    parent = node.parent
-    if parent is None or parent.type == "member_expression":
-        return False
-    if parent.type == "template_substitution":
-        return True
-    joined = parent.type == "binary_expression" and any(child.type == "+" for child in parent.children)
-    return joined or parent.type == "arguments"
 
 
 _HARMLESS: Final = re.compile(r"^(?:console|log|ctx\.log|context\.log|Math|JSON|Number|String|Boolean|Date|Object|Array)\b")

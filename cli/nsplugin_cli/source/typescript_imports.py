@@ -15,7 +15,7 @@ _COMPILED: Final = {".js": (".ts", ".tsx"), ".mjs": (".mts",), ".cjs": (".cts",)
 
 
 class TypeScriptRepository:
-    """Resolves relative imports of files below ``root``; what a link leads out of it is not found (see ``definition.Resolve``)."""
+    """Resolves relative imports of files below ``root``; what a link leads out of it is not found. See ``Resolve``."""
 
     def __init__(self, root: Path, read: Callable[[Path], bytes | None] = read_file) -> None:
         self.root = root.resolve()

@@ -28,7 +28,7 @@ class Unreadable(Exception):
 def decode(data: bytes) -> bytes:
     """The file's UTF-8 without a byte order mark. Raises :class:`Unreadable`."""
     if len(data) > MAX_BYTES:
-        raise Unreadable(f"this file has {len(data)} bytes; at most {MAX_BYTES} are read", Span(1, 1, 1, 1))
+        raise Unreadable(f"this file has more than {MAX_BYTES} bytes, the most that are read", Span(1, 1, 1, 1))
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise Unreadable("this file is UTF-16", Span(1, 1, 1, 1), "save it as UTF-8")
     body = data.removeprefix(_BOM)

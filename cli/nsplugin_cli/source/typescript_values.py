@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -11,11 +10,19 @@ from tree_sitter import Node
 
 from nsplugin.pointers import UNKNOWN
 from nsplugin_cli.source.typescript_module import Imported, Module, plain
+from nsplugin_cli.source.typescript_scalars import (
+    ABSENT,
+    as_text,
+    computed,
+    narrow,
+    parsed_number,
+    pieces,
+    undefined,
+    unescaped,
+)
 
 _DEPTH: Final = 60
 _STEPS: Final = 20_000
-_TEXT: Final = 200_000
-_ABSENT: Final = object()
 
 Resolve = Callable[[str, str], Module | None]
 """(module specifier, path of the importing file) → the module of the same repository, or ``None``."""
@@ -57,11 +64,6 @@ class Entry:
 
 class Mapping(dict[Any, Entry]):
     """An evaluated object literal; the key ``UNKNOWN`` says that it may hold more."""
-
-
-def undefined(value: Any) -> bool:
-    """Whether the value is JavaScript's ``undefined``, which is as if the key were not there."""
-    return value is _ABSENT
 
 
 @dataclass(slots=True)
@@ -189,93 +191,22 @@ def _string(evaluator: Evaluator, module: Module, node: Node) -> Located:
     return Located("".join(text for text, _, _ in pieces(module, node)), node, module)
 
 
-def pieces(module: Module, node: Node) -> Iterator[tuple[str, int, int]]:
-    """The decoded parts of a string or template literal with the bytes each stands for: ``(text, start, end)``."""
-    high: tuple[str, int] | None = None
-    for child in node.named_children:
-        if child.type not in ("string_fragment", "escape_sequence"):
-            continue
-        text, start = module.text(child), child.start_byte
-        if child.type == "escape_sequence":
-            text = _unescape(text)
-        if high is not None:
-            paired = "\udc00" <= text[:1] <= "\udfff"
-            text, start = (_joined(high[0], text), high[1]) if paired else (high[0] + text, high[1])
-            high = None
-        if len(text) == 1 and "\ud800" <= text <= "\udbff":
-            high = (text, start)
-            continue
-        yield text, start, child.end_byte
-    if high is not None:
-        yield high[0], high[1], node.end_byte - 1
-
-
-def _joined(high: str, low: str) -> str:
-    """The character of two surrogates, which JavaScript keeps apart only in its own counting."""
-    return (high + low).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
-
-
-_ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}
-
-
-def _unescape(text: str) -> str:
-    body = text[1:]
-    if body[:1] in ("\n", "\r", "\u2028", "\u2029"):
-        return ""
-    if body[:1] in ("x", "u") and len(body) > 1:
-        try:
-            return chr(int(body[1:].strip("{}"), 16))
-        except (ValueError, OverflowError):
-            return body
-    return _ESCAPES.get(body, body)
-
-
 def _template(evaluator: Evaluator, module: Module, node: Node) -> Located:
     parts: list[str] = []
     for child in node.named_children:
         if child.type == "template_substitution":
             value = evaluator.evaluate(module, child.named_children[0]).value if child.named_child_count else UNKNOWN
-            text = _as_text(value)
+            text = as_text(value)
             if text is None:
                 return Located(UNKNOWN, node, module)
             parts.append(text)
         else:
-            parts.extend([module.text(child)] if child.type == "string_fragment" else [_unescape(module.text(child))])
+            parts.extend([module.text(child)] if child.type == "string_fragment" else [unescaped(module.text(child))])
     return Located("".join(parts), node, module)
 
 
-def _as_text(value: Any) -> str | None:
-    """JavaScript's ``String(value)`` for what has one plain answer."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return value
-    if isinstance(value, int) and abs(value) < 10**21:
-        return str(value)
-    return "null" if value is None else None
-
-
 def _number(evaluator: Evaluator, module: Module, node: Node) -> Located:
-    return Located(_parsed_number(module.text(node)), node, module)
-
-
-def _parsed_number(text: str) -> Any:
-    digits = text.replace("_", "").lower()
-    if len(digits) > 400 or digits.endswith("n"):
-        return UNKNOWN
-    try:
-        if digits[:2] in ("0x", "0o", "0b"):
-            return _narrow(float(int(digits, 0)))
-        return _narrow(float(digits)) if not (len(digits) > 1 and digits.isdigit() and digits[0] == "0") else UNKNOWN
-    except (ValueError, OverflowError):
-        return UNKNOWN
-
-
-def _narrow(value: float) -> Any:
-    """JavaScript has one kind of number: a whole one is an integer here, what is not finite stays as it is."""
-    if math.isfinite(value) and value == int(value) and abs(value) <= 2**53 - 1:
-        return int(value)
-    return value
+    return Located(parsed_number(module.text(node)), node, module)
 
 
 def _unary(evaluator: Evaluator, module: Module, node: Node) -> Located:
@@ -284,10 +215,10 @@ def _unary(evaluator: Evaluator, module: Module, node: Node) -> Located:
         return Located(UNKNOWN, node, module)
     value, sign = evaluator.evaluate(module, argument).value, module.text(operator)
     if sign in "+-" and isinstance(value, (int, float)) and not isinstance(value, bool):
-        return Located(_narrow(-float(value)) if sign == "-" else value, node, module)
+        return Located(narrow(-float(value)) if sign == "-" else value, node, module)
     if sign == "!" and isinstance(value, bool):
         return Located(not value, node, module)
-    return Located(_ABSENT if sign == "void" else UNKNOWN, node, module)
+    return Located(ABSENT if sign == "void" else UNKNOWN, node, module)
 
 
 def _binary(evaluator: Evaluator, module: Module, node: Node) -> Located:
@@ -296,42 +227,7 @@ def _binary(evaluator: Evaluator, module: Module, node: Node) -> Located:
     if left is None or right is None or operator is None:
         return Located(UNKNOWN, node, module)
     first, second = evaluator.evaluate(module, left).value, evaluator.evaluate(module, right).value
-    return Located(_computed(module.text(operator), first, second), node, module)
-
-
-def _computed(operator: str, left: Any, right: Any) -> Any:
-    if operator == "??" and left is not UNKNOWN:
-        return right if left is None or undefined(left) else (left if _scalar(left) else UNKNOWN)
-    if operator == "+" and (isinstance(left, str) or isinstance(right, str)):
-        first, second = _as_text(left), _as_text(right)
-        return first + second if first is not None and second is not None and len(first) + len(second) <= _TEXT else UNKNOWN
-    if not all(isinstance(side, (int, float)) and not isinstance(side, bool) for side in (left, right)):
-        return UNKNOWN
-    return _arithmetic(operator, float(left), float(right))
-
-
-def _scalar(value: Any) -> bool:
-    return isinstance(value, (str, int, float, bool))
-
-
-def _arithmetic(operator: str, left: float, right: float) -> Any:
-    try:
-        match operator:
-            case "+":
-                return _narrow(left + right)
-            case "-":
-                return _narrow(left - right)
-            case "*":
-                return _narrow(left * right)
-            case "/":
-                return _narrow(left / right)
-            case "%":
-                return _narrow(math.fmod(left, right))
-            case "**":
-                return _narrow(left**right)
-    except (ZeroDivisionError, OverflowError, ValueError, TypeError):
-        return UNKNOWN
-    return UNKNOWN
+    return Located(computed(module.text(operator), first, second), node, module)
 
 
 def _ternary(evaluator: Evaluator, module: Module, node: Node) -> Located:
@@ -346,7 +242,7 @@ def _ternary(evaluator: Evaluator, module: Module, node: Node) -> Located:
 def _identifier(evaluator: Evaluator, module: Module, node: Node) -> Located:
     name = module.text(node)
     if name == "undefined":
-        return Located(_ABSENT, node, module)
+        return Located(ABSENT, node, module)
     if name in ("NaN", "Infinity") and name not in module.names.bound:
         return Located(float(name.lower()[:3]), node, module)
     return evaluator.name(module, name, node)
@@ -428,7 +324,7 @@ def _key(evaluator: Evaluator, module: Module, node: Node) -> Any:
         return module.text(node)
     inner = node.named_children[0] if node.type == "computed_property_name" and node.named_child_count else node
     value = evaluator.evaluate(module, inner).value
-    text = _as_text(value)
+    text = as_text(value)
     return UNKNOWN if text is None else text
 
 
@@ -480,7 +376,7 @@ _EVALUATE: Final[dict[str, Callable[[Evaluator, Module, Node], Located]]] = {
     "true": _constant(True),
     "false": _constant(False),
     "null": _constant(None),
-    "undefined": _constant(_ABSENT),
+    "undefined": _constant(ABSENT),
     "unary_expression": _unary,
     "binary_expression": _binary,
     "ternary_expression": _ternary,

@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from nsplugin.platforms import load
+from nsplugin.runtime.invocation import Facts
 from nsplugin.runtime.memory import MemoryQueue, MemoryValues
 from nsplugin.runtime.providers import Providers, Services
 from nsplugin_core.attempts import Attempt, Outcome
-from nsplugin_core.clock import SystemClock
+from nsplugin_core.clock import Clock, SystemClock
 from nsplugin_core.host.keeper import HostStatus
 from nsplugin_core.host.logs import LogRecord
 from nsplugin_core.host.pool import Hosts
@@ -155,11 +156,17 @@ def _manifest(id: str, platform: str, jobs: Sequence[str], capabilities: Sequenc
 
 
 @contextmanager
-def world(directory: Path, settings: HostSettings = QUICK, providers: Providers | None = None) -> Iterator[World]:
-    """A pool whose stores are in memory; closed, with all its hosts, at the end."""
-    clock = SystemClock()
+def world(
+    directory: Path,
+    settings: HostSettings = QUICK,
+    providers: Providers | None = None,
+    clock: Clock | None = None,
+    sleep: Callable[[Facts, int], Any] | None = None,
+) -> Iterator[World]:
+    """A pool whose stores are in memory; closed, with all its hosts, at the end. ``sleep`` passes virtual time."""
+    clock = clock or SystemClock()
     values, queue, logs = MemoryValues(), MemoryQueue(clock.now_ms), list[LogRecord]()
-    services = Services(values=values, queue=queue, now=clock.now_ms, providers=providers or Providers())
+    services = Services(values=values, queue=queue, now=clock.now_ms, providers=providers or Providers(), sleep=sleep)
     hosts = Hosts(services, settings=settings, clock=clock, sink=logs.append)
     directory.mkdir(exist_ok=True)
     try:

@@ -22,7 +22,7 @@ from nsplugin.runtime.bound import BoundHandler, bind_job, bind_route
 from nsplugin_core.host.inside.isolation import limit
 from nsplugin_core.host.inside.output import Prints, Records
 from nsplugin_core.host.inside.runner import Runner
-from nsplugin_core.host.inside.wire import BROKEN, Wire, leave
+from nsplugin_core.host.inside.wire import Wire, give_up, leave
 from nsplugin_core.host.protocol import VERSION, Message
 
 
@@ -60,7 +60,7 @@ def _read_forever(wire: Wire, runner: Future[Runner]) -> None:
             messages = wire.receive()
             runner.result().take(messages)
     except BaseException:
-        leave(BROKEN)
+        give_up()
 
 
 def _take_pipes() -> Wire:

@@ -91,7 +91,8 @@ class HostProcess:
     def _added(self, attempts: Sequence[Attempt], deliver: Deliver, now: float) -> Effects:
         """While the host starts, attempts whose time-outs allow it wait for that."""
         self.last_work = now
-        least = {"ready": 0.0, "starting": self._settings.start_s * 1000}.get(self.state, inf)
+        patient_ms = self._settings.start_s * 1000 if self._settings.enforce_deadlines else 0.0
+        least = {"ready": 0.0, "starting": patient_ms}.get(self.state, inf)
         taken = [attempt for attempt in attempts if attempt.timeout_ms >= least]
         effects = self._table.add(taken, deliver, now)
         refused = refusals([each for each in attempts if each.timeout_ms < least], self.reason or f"its host is {self.state}")

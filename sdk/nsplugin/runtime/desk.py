@@ -121,11 +121,18 @@ def _sleep(desk: Desk, visit: Visit, arguments: Arguments) -> Any:
     return desk.services.sleep(visit.facts, arguments.integer("ms", 0, 2**53))
 
 
+def _rest(desk: Desk, visit: Visit, arguments: Arguments) -> None:
+    """A host that only sleeps says so; whoever passes the time may want to know."""
+    if desk.services.rest is not None:
+        desk.services.rest(visit.facts)
+
+
 _METHODS: Final[Mapping[str, Callable[[Desk, Visit, Arguments], Any]]] = {
     "jobs.enqueue": _enqueue,
     "secrets.get": _secret,
     "limits.get": _limits,
     "time.sleep": _sleep,
+    "time.rest": _rest,
     **desk_storage.METHODS,
     **desk_providers.METHODS,
 }

@@ -76,14 +76,15 @@ class Locks:
         return self._run.caller.call("locks.acquire", {"name": name, "lease_ms": lease_ms}, self._lock)
 
     async def _wait(self, name: str, lease_ms: int, wait_ms: int) -> Lock:
-        end = self._run.caller.now_ms() + wait_ms
+        left = wait_ms / 1000
         while True:
             try:
                 return await self.acquire(name, lease_ms=lease_ms)
             except Exception as error:
-                if getattr(error, "code", None) != "LOCK_UNAVAILABLE" or self._run.caller.now_ms() >= end:
+                if getattr(error, "code", None) != "LOCK_UNAVAILABLE" or left <= 0:
                     raise
-            await self._run.caller.sleep(_PAUSE_S)
+            await self._run.caller.sleep(min(left, _PAUSE_S))
+            left -= _PAUSE_S
 
     def _lock(self, answer: Any) -> Lock:
         return Lock(self._run, answer["name"], answer["token"], answer["expires_at"])

@@ -204,10 +204,14 @@ class Providers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
-    """Everything that answers calls. ``now``: UTC milliseconds; ``sleep``, where time is virtual, passes it."""
+    """Everything that answers calls. ``now``: UTC milliseconds.
+
+    Where time is virtual, ``sleep`` passes it, and ``rest`` hears that a host has nothing to do but sleep.
+    """
 
     values: Values
     queue: Queue
     now: Callable[[], int]
     providers: Providers = Providers()
     sleep: Callable[[Facts, int], Any] | None = None
+    rest: Callable[[Facts], None] | None = None

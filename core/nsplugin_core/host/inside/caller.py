@@ -75,7 +75,7 @@ class OpenCalls:
         waits = any(number not in self._asleep and call.name != _REST for number, (call, _) in list(self._open.items()))
         run = next(iter(list(self._asleep.values())), None)
         if run is not None and not waits:
-            self.make(Call(_REST), {"id": run, "m": _REST, "a": {}}, "")
+            self.make(Call(_REST), {"id": run, "m": _REST, "a": {}}, "call")
 
 
 class HostCaller:
@@ -116,7 +116,9 @@ class HostCaller:
         assert self._run is not None
         call: Call[None] = self._begun("sleep", None)
         if self._virtual_now is not None:
-            self._open.sleep(call, self._number, max(0, round(seconds * 1000)), self._errors)
+            milliseconds = max(0, round(seconds * 1000))
+            self._virtual_now += milliseconds
+            self._open.sleep(call, self._number, milliseconds, self._errors)
             return call
         loop = self._open.loop
         loop.call_soon_threadsafe(loop.call_later, max(0.0, seconds), _wake, call, None)
@@ -129,7 +131,7 @@ class HostCaller:
         return call
 
     def now_ms(self) -> int:
-        """The time; in virtual time that at which the run began."""
+        """The time; in virtual time that at which the run began, and what it slept since."""
         return time.time_ns() // 1_000_000 if self._virtual_now is None else self._virtual_now
 
     def log(self, level: str, message: str, fields: Mapping[str, Any]) -> None:

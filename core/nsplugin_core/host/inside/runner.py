@@ -18,7 +18,7 @@ from nsplugin.runtime.invocation import Facts, Run, payload_of
 from nsplugin.runtime.request import HttpRequest
 from nsplugin_core.host.inside.caller import HostCaller, OpenCalls
 from nsplugin_core.host.inside.output import Prints, Records, current
-from nsplugin_core.host.inside.wire import BROKEN, Wire, leave
+from nsplugin_core.host.inside.wire import Wire, give_up, leave
 from nsplugin_core.host.protocol import Message, TooLongError
 
 _ROUTE_THREADS: Final = 16
@@ -157,7 +157,7 @@ class Runner:
         try:
             self._report(work, ended, result)
         except BaseException:
-            leave(BROKEN)
+            give_up()
 
     def _report(self, work: Work, ended: Ended, result: Any) -> None:
         for prints in self._prints:

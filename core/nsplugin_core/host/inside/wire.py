@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
+import traceback
 from typing import Final, NoReturn
 
 from nsplugin_core.host.protocol import Lines, Message, ProtocolError, decode, encode, frame
@@ -97,3 +98,11 @@ class Wire:
 def leave(code: int) -> NoReturn:
     """End at once, without what a plugin registered for its exit."""
     os._exit(code)
+
+
+def give_up() -> NoReturn:
+    """Our own code failed: say how past everything the plugin may have replaced, and end, so that attempts are given back."""
+    try:
+        os.write(2, f"the host failed: {traceback.format_exc()}".encode(errors="replace"))
+    finally:
+        leave(BROKEN)

@@ -18,8 +18,7 @@ from nsplugin_cli.source.python_evaluate import Evaluator
 from nsplugin_cli.source.python_facts import facts_of
 from nsplugin_cli.source.python_layout import Layout
 from nsplugin_cli.source.python_module import Module, Modules, read_module
-from nsplugin_cli.source.python_reach import inner_scopes
-from nsplugin_cli.source.python_scopes import Scope, Tree
+from nsplugin_cli.source.python_scopes import Scope, Tree, inner_scopes
 from nsplugin_cli.source.python_text import Unreadable, decode, parse
 from nsplugin_cli.source.python_values import External, Function, Items, Made, Value
 from nsplugin_cli.source.suppress import python_ignores

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, TypeVar
 
@@ -16,15 +17,18 @@ from nsplugin_cli.source.python_module import Module
 from nsplugin_cli.source.python_payload import Unchecked
 from nsplugin_cli.source.python_reach import Reacher
 from nsplugin_cli.source.python_retries import never_retryable
+from nsplugin_cli.source.python_scopes import inner_scopes
 from nsplugin_cli.source.python_secrets import secrets_raised
 from nsplugin_cli.source.python_timers import timers
 from nsplugin_cli.source.python_values import External, Function
+from nsplugin_cli.source.secret_names import may_name_secret
 
 Placed = TypeVar("Placed", Enqueue, ContextUse, PayloadRead, SecretRaised)
 
 _JOBS: Final = "/jobs/"
 _PAYLOAD: Final = "payload"
 _SCHEMA: Final = "payloadSchema"
+_INNER_IMPORT: Final = re.compile(r"\n[ \t]+(?:from|import) ")
 
 
 def facts_of(evaluator: Evaluator, module: Module, layout: Layout, raw: Mapping[Any, Any], *, loading: bool) -> Facts:
@@ -79,7 +83,8 @@ def _jobs(jobs: Any) -> Iterator[tuple[str, Any]]:
 
 def _secrets(evaluator: Evaluator, module: Module, functions: Iterable[Function]) -> Iterator[SecretRaised]:
     """Where handlers lead is followed only when there is something to find at the end of it."""
-    if not (any(secrets_raised(evaluator, module, module.root)) or _leads_elsewhere(evaluator, module)):
+    here = may_name_secret(module.text.source) and any(secrets_raised(evaluator, module, module.root))
+    if not here and not _leads_elsewhere(evaluator, module):
         return
     reacher, reached = Reacher(evaluator), dict[Function, None]()
     for function in functions:
@@ -92,7 +97,7 @@ def _leads_elsewhere(evaluator: Evaluator, module: Module) -> bool:
     """Whether the module imports any other of the repository."""
     if not evaluator.modules.may_be_found:
         return False
-    scopes = module.tree.scopes.values()
+    scopes = inner_scopes(module.root) if _INNER_IMPORT.search(module.text.source) else (module.root,)
     imported = ((name, scope) for scope in scopes for name, (node, *_) in scope.stores.items() if type(node) is ast.alias)
     found = (evaluator.names.bound(name, module, scope) for name, scope in imported)
     return any(data is not UNKNOWN and not isinstance(data, External) for data in found)

@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 from typing import Final
 
 from nsplugin_cli.source.definition import Resolve
-from nsplugin_cli.source.python_scopes import Scope, Tree
+from nsplugin_cli.source.python_scopes import Scope, Tree, inner_scopes
 from nsplugin_cli.source.python_text import Text, Unreadable, decode, parse
 
 MAX_MODULES: Final = 200
@@ -43,7 +43,10 @@ class Module:
     @cached_property
     def declared_global(self) -> frozenset[str]:
         """Names that some function declares ``global`` or ``nonlocal``."""
-        return frozenset(name for scope in self.tree.scopes.values() if scope.outer for name in scope.outer)
+        source = self.text.source
+        if "global" not in source and "nonlocal" not in source:
+            return frozenset()
+        return frozenset(name for scope in inner_scopes(self.root) for name in scope.outer)
 
     @cached_property
     def stars(self) -> tuple[ast.ImportFrom, ...]:

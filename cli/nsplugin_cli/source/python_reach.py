@@ -114,15 +114,6 @@ def _parts(data: Items | Entries) -> Iterator[Value]:
         yield from (part for pair in data.pairs for part in pair)
 
 
-def inner_scopes(scope: Scope) -> Iterator[Scope]:
-    """A scope and all those inside it."""
-    pending = [scope]
-    while pending:
-        inner = pending.pop()
-        yield inner
-        pending.extend(inner.children)
-
-
 def is_caught(statement: ast.AST, module: Module) -> bool:
     """Whether a ``try`` of the same function has clauses around the statement: what leaves it is then another exception."""
     node: ast.AST | None = statement

@@ -8,7 +8,8 @@ from typing import Final
 
 from nsplugin_cli.source.python_evaluate import Evaluator
 from nsplugin_cli.source.python_module import Module
-from nsplugin_cli.source.python_reach import Reacher, inner_scopes, is_caught
+from nsplugin_cli.source.python_reach import Reacher, is_caught
+from nsplugin_cli.source.python_scopes import inner_scopes
 from nsplugin_cli.source.python_uses import last_name
 from nsplugin_cli.source.python_values import Function
 

@@ -1,81 +1,105 @@
-"""One pass over a tree: scopes with the names they bind and use, the calls in them, and each node's parent.
+"""Scopes of a tree: the names they bind and use, the calls in them, and each node's parent.
 
-Everything else is looked up in what this pass leaves. Code that loading the module does not run (below
-``if __name__ == "__main__"`` and ``if TYPE_CHECKING``) is left out.
+Everything else is looked up in what one pass over a scope leaves; a function that nobody asks about is never walked. Code that
+loading the module does not run (below ``if __name__ == "__main__"`` and ``if TYPE_CHECKING``) is left out.
 """
 
 from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final, Literal
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Kind = Literal["module", "class", "function"]
 
 
+_FOUND: Final = ("calls", "children", "loads", "loops", "outer", "raises", "returns", "stores", "yields")
+
+
 class Scope:
-    """A module, class body, function or lambda. ``stores``: what binds each name; ``outer``: those of other scopes."""
+    """A module, class body, function or lambda.
 
-    __slots__ = (
-        "calls",
-        "children",
-        "kind",
-        "loads",
-        "loops",
-        "node",
-        "outer",
-        "parent",
-        "raises",
-        "returns",
-        "stores",
-        "yields",
-    )
+    What its code holds is found when it is first asked for: ``stores`` (what binds each name) and ``loads`` (what reads it),
+    ``outer`` (names of other scopes that it binds), ``calls``, ``raises``, ``loops``, ``returns`` (how many), ``yields``, and
+    ``children``, the scopes inside it.
+    """
 
-    def __init__(self, node: ast.AST, kind: Kind, parent: Scope | None) -> None:
+    __slots__ = ("_body", "_tree", "kind", "node", "parent", *_FOUND)
+    stores: dict[str, list[ast.AST]]
+    loads: dict[str, list[ast.Name]]
+    outer: dict[str, Literal["global", "nonlocal"]]
+    calls: list[ast.Call]
+    raises: list[ast.Raise]
+    loops: list[ast.While | ast.For | ast.AsyncFor]
+    returns: int
+    yields: bool
+    children: list[Scope]
+
+    def __init__(self, tree: Tree, node: ast.AST, kind: Kind, parent: Scope | None, body: list[Any]) -> None:
+        self._tree = tree
+        self._body = body
         self.node = node
         self.kind = kind
         self.parent = parent
-        self.stores: dict[str, list[ast.AST]] = {}
-        self.loads: dict[str, list[ast.Name]] = {}
-        self.calls: list[ast.Call] = []
-        self.raises: list[ast.Raise] = []
-        self.loops: list[ast.While | ast.For | ast.AsyncFor] = []
-        self.outer: dict[str, Literal["global", "nonlocal"]] = {}
-        self.children: list[Scope] = []
-        self.returns = 0
-        self.yields = False
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _FOUND:
+            raise AttributeError(name)
+        self._walk()
+        return getattr(self, name)
+
+    def _walk(self) -> None:
+        self.stores, self.loads, self.outer = {}, {}, {}
+        self.calls, self.raises, self.loops, self.children = [], [], [], []
+        self.returns, self.yields = 0, False
+        parents, node = self._tree.parents, self.node
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            for arg in all_arguments(node.args):
+                parents[arg] = node
+                self.store(arg.arg, arg)
+        for item in self._body:
+            parents[item] = node
+        _Walk(self._tree, self).run(list(self._body))
 
     def store(self, name: str, node: ast.AST) -> None:
         """Note that ``node`` binds ``name``."""
         self.stores.setdefault(name, []).append(node)
 
+    def release(self) -> None:
+        """Let go of the scopes around and inside it."""
+        self.parent = None
+        self.children = []
+        del self._tree
+
 
 class Tree:
-    """A parsed module: its outermost scope, the parent of each node, the scope of each function, lambda and class."""
+    """A parsed module: its outermost scope, the parent of each node and the scope of each function, lambda and class, as far
+    as they were walked."""
 
     __slots__ = ("parents", "root", "scopes")
 
     def __init__(self, module: ast.Module) -> None:
-        """Walk the whole tree, scope after scope; without recursion, whatever the depth."""
         self.parents: dict[ast.AST, ast.AST] = {}
-        self.root = Scope(module, "module", None)
+        self.root = Scope(self, module, "module", None, module.body)
         self.scopes: dict[ast.AST, Scope] = {module: self.root}
-        pending: list[tuple[Scope, list[ast.AST]]] = [(self.root, list(module.body))]
-        for statement in module.body:
-            self.parents[statement] = module
-        while pending:
-            scope, nodes = pending.pop()
-            _Walk(self, scope, pending).run(nodes)
 
     def release(self) -> None:
         """Let go of what the tree holds, once it has been read: scopes know each other, so nothing else would for long."""
         for scope in self.scopes.values():
-            scope.parent = None
-            scope.children = []
+            scope.release()
         self.scopes = {}
         self.parents = {}
+
+
+def inner_scopes(scope: Scope) -> Iterator[Scope]:
+    """A scope and all those inside it."""
+    pending = [scope]
+    while pending:
+        inner = pending.pop()
+        yield inner
+        pending.extend(inner.children)
 
 
 class _Fields(dict[type, tuple[str, ...]]):
@@ -95,15 +119,14 @@ _FIELDS: Final = _Fields({ast.Constant: ()})
 
 
 class _Walk:
-    """Visits the nodes of one scope; bodies of inner scopes are put aside in ``pending``."""
+    """Visits the nodes of one scope, without recursion, whatever their depth; the bodies of inner scopes are left for later."""
 
-    __slots__ = ("parents", "pending", "scope", "stack", "tree")
+    __slots__ = ("parents", "scope", "stack", "tree")
 
-    def __init__(self, tree: Tree, scope: Scope, pending: list[tuple[Scope, list[ast.AST]]]) -> None:
+    def __init__(self, tree: Tree, scope: Scope) -> None:
         self.tree = tree
         self.parents = tree.parents
         self.scope = scope
-        self.pending = pending
         self.stack: list[ast.AST] = []
 
     def run(self, nodes: list[ast.AST]) -> None:
@@ -157,15 +180,11 @@ class _Walk:
                 self.parents[node] = parent
                 self.stack.append(node)
 
-    def enter(self, node: ast.AST, kind: Kind, body: list[Any]) -> Scope:
-        """Put the body of an inner scope aside."""
-        inner = Scope(node, kind, self.scope)
+    def enter(self, node: ast.AST, kind: Kind, body: list[Any]) -> None:
+        """Leave the body of an inner scope for when it is asked for."""
+        inner = Scope(self.tree, node, kind, self.scope, body)
         self.scope.children.append(inner)
         self.tree.scopes[node] = inner
-        for item in body:
-            self.parents[item] = node
-        self.pending.append((inner, list(body)))
-        return inner
 
 
 def _call(walk: _Walk, node: ast.Call) -> bool:
@@ -270,10 +289,7 @@ def _lambda(walk: _Walk, node: ast.Lambda) -> bool:
 
 def _parameters(walk: _Walk, node: FunctionNode, body: list[Any]) -> None:
     walk.push([*node.args.defaults, *node.args.kw_defaults], node)
-    inner = walk.enter(node, "function", body)
-    for arg in all_arguments(node.args):
-        walk.parents[arg] = node
-        inner.store(arg.arg, arg)
+    walk.enter(node, "function", body)
 
 
 def all_arguments(arguments: ast.arguments) -> list[ast.arg]:

@@ -9,8 +9,8 @@ from typing import Final
 from nsplugin_cli.facts import SecretRaised
 from nsplugin_cli.source.python_evaluate import Evaluator
 from nsplugin_cli.source.python_module import Module
-from nsplugin_cli.source.python_reach import inner_scopes, is_caught
-from nsplugin_cli.source.python_scopes import Scope
+from nsplugin_cli.source.python_reach import is_caught
+from nsplugin_cli.source.python_scopes import Scope, inner_scopes
 from nsplugin_cli.source.python_values import External
 from nsplugin_cli.source.secret_names import looks_secret
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections.abc import Iterator
 from typing import Final
 
@@ -15,9 +16,9 @@ from nsplugin_cli.source.python_scopes import Scope
 from nsplugin_cli.source.python_uses import last_name
 from nsplugin_cli.source.python_values import External, truth
 
-_LIBRARIES: Final = ("threading", "asyncio", "sched", "signal", "trio", "anyio", "tornado", "twisted", "aiocron")
-_WORTH_A_LOOK: Final = (*_LIBRARIES, "itertools", "while")
-"""Without any of these words a module starts nothing."""
+_LIBRARIES: Final = frozenset(("threading", "asyncio", "sched", "signal", "itertools"))
+_IDLE: Final = (sys.stdlib_module_names - _LIBRARIES) | {"nsplugin", "pydantic", "__future__"}
+"""Modules that start nothing."""
 _LOOP: Final = r"asyncio\.(?:get_event_loop|new_event_loop|get_running_loop)\(\)"
 _STARTS: Final = tuple(
     re.compile(pattern)
@@ -43,8 +44,7 @@ _WAYS_OUT: Final = frozenset(("exit", "_exit", "quit", "abort"))
 
 def timers(evaluator: Evaluator, module: Module) -> Iterator[Timer]:
     """What loading the module starts, in the order of the source."""
-    source = module.text.source
-    if not any(word in source for word in _WORTH_A_LOOK):
+    if "while" not in module.text.source and not _may_start_anything(module):
         return
     found: list[Timer] = []
     for scope in _loaded(module.root):
@@ -54,6 +54,20 @@ def timers(evaluator: Evaluator, module: Module) -> Iterator[Timer]:
                 found.append(Timer(what=what, path=module.path, span=module.text.span(call)))
         found.extend(_endless(evaluator, module, scope))
     yield from sorted(found, key=lambda timer: timer.span)
+
+
+def _may_start_anything(module: Module) -> bool:
+    """Whether the module imports anything that starts timers, as far as its name tells."""
+    aliases = (node for nodes in module.root.stores.values() for node in nodes if type(node) is ast.alias)
+    return any(_origin(alias, module) not in _IDLE for alias in aliases)
+
+
+def _origin(alias: ast.alias, module: Module) -> str:
+    """The outermost module that an import takes a name from; a dot for the repository's own."""
+    statement = module.parent(alias)
+    if not isinstance(statement, ast.ImportFrom):
+        return alias.name.partition(".")[0]
+    return "." if statement.level else (statement.module or "").partition(".")[0]
 
 
 def _loaded(root: Scope) -> Iterator[Scope]:

@@ -54,7 +54,13 @@ class Uses:
         if len(self.seen) >= MAX_NAMES:
             return False
         self.seen.add((scope, name, held))
+        if scope.kind == "module" and self._stands_outside_functions(scope, name):
+            return all(self._only_reads(node, scope, held) for node in scope.loads.get(name, ()))
         return all(self._only_reads(node, where, held) for node, where in loads(scope, name))
+
+    def _stands_outside_functions(self, scope: Scope, name: str) -> bool:
+        """Whether the text holds the name no more often than the module's own code, so that functions need no look."""
+        return self.module.text.source.count(name) == len(scope.loads.get(name, ())) + len(scope.stores[name])
 
     def _only_reads(self, node: ast.AST, scope: Scope, held: Held) -> bool:
         """Follow the value outwards through what holds it until it is clear what becomes of it."""

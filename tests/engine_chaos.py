@@ -12,7 +12,7 @@ import signal
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -159,7 +159,7 @@ class Audit:
                 lives[task][int(claim)] = Life(int(moment))
         return lives
 
-    def _ended_once(self, task_id: str, past: list[PastAttempt], dead: dict[str, object]) -> None:
+    def _ended_once(self, task_id: str, past: list[PastAttempt], dead: Mapping[str, object]) -> None:
         """Nothing accepted is lost, nothing done is done on; a dead letter has used up its attempts (B2, X4, X5)."""
         successes = [each for each in past if each.outcome == "success"]
         spent = [each for each in past if each.outcome != "deferred"]

@@ -55,7 +55,7 @@ def test_q4_e5_fifty_concurrent_enqueuers_with_one_key_leave_one_task(url: str, 
     option = manifest.platform.enqueue.key_field
     with worlds(url, 5) as cores:
         cores[0].install(manifest)
-        results = at_once(50, lambda n: cores[n % 5].enqueue(payload=n, **{option: "k"}))
+        results = at_once(50, lambda n: cores[n % 5].enqueuer.enqueue("shop", "sync", n, {option: "k"}))
         assert len({result.task_id for result in results}) == 1
         assert Counter(result.duplicate for result in results) == {True: 49, False: 1}
         assert [depth.tasks for depth in cores[0].store.tasks.depths()] == [1]

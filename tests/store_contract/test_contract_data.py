@@ -7,8 +7,8 @@ from threading import Barrier, Thread
 from engine_world import MINUTE, SECOND, World
 
 
-def put(core: World, key: str, value: str, **options: int) -> int | None:
-    return core.store.data.put("shop", "n", key, value, now=core.now, **options)
+def put(core: World, key: str, value: str, *, expected: int | None = None, expires_at: int | None = None) -> int | None:
+    return core.store.data.put("shop", "n", key, value, now=core.now, expected=expected, expires_at=expires_at)
 
 
 def get(core: World, key: str) -> str | None:

@@ -8,6 +8,7 @@ import pytest
 
 from engine_world import DAY, HOUR, MINUTE, SECOND, Ending, World, cogover
 from nsplugin.platforms import load
+from nsplugin.runtime.enqueueing import Order, checked
 from nsplugin.runtime.faults import Fault
 from nsplugin_core.dispatcher import GRACE_MS
 from nsplugin_core.enqueueing import Origin
@@ -20,7 +21,7 @@ def orders(core: World) -> World:
 
 
 def enqueue(orders: World, **options: object) -> tuple[str, bool]:
-    result = orders.enqueue("orders", "sync", {"order": 1}, **options)
+    result = orders.enqueuer.enqueue("orders", "sync", {"order": 1}, options)
     return result.task_id, result.duplicate
 
 
@@ -109,9 +110,7 @@ def test_e8_a_refused_enqueue_leaves_its_key_free(core: World) -> None:
     assert core.enqueue("orders", idempotencyKey="k").duplicate is False
 
 
-def _order(core: World) -> object:
-    from nsplugin.runtime.enqueueing import checked
-
+def _order(core: World) -> Order:
     return checked(load("cogover"), {"sync"}, "sync", None, {}, core.now)
 
 

@@ -35,6 +35,11 @@ def test_what_is_made_builds_and_checks_at_once(made: Path) -> None:
     assert (code, json.loads(out)["diagnostics"]) == (0, [])
 
 
+def test_what_is_made_lints_clean(made: Path) -> None:
+    code, out, _ = fixture_runs.call(["lint", str(made), "--strict", "--no-cache"])
+    assert (code, out) == (0, "No problems in 2 files.\n")
+
+
 def test_its_own_tests_pass_under_plain_pytest(made: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "error"]
     done = subprocess.run(command, cwd=made, capture_output=True, text=True)
@@ -62,7 +67,7 @@ def test_every_way_that_it_meets_people_is_there(made: Path) -> None:
     config = tomllib.loads((made / "nsplugin.toml").read_text())
     assert names == shared | {config["entry"], f"test_{config['entry']}"}
     assert all("{{" not in (made / name).read_text() for name in names)
-    for command in ("nsplugin build", "nsplugin check", "pytest"):
+    for command in ("nsplugin lint", "nsplugin build", "nsplugin check", "pytest"):
         assert command in (made / "README.md").read_text()
         assert command in (made / ".github/workflows/nsplugin.yml").read_text()
 

@@ -49,7 +49,7 @@ def test_version_is_answered_before_click() -> None:
     assert not imported("--version") & {*HEAVY, "click", "json", "dataclasses", "nsplugin"}
 
 
-@pytest.mark.parametrize("command", ["", "init", "build", "check", "next", "explain", "rules", "schema"])
+@pytest.mark.parametrize("command", ["", "init", "build", "check", "lint", "diff", "next", "explain", "rules", "schema"])
 def test_help_imports_nothing_heavy(command: str) -> None:
     assert not imported(*filter(None, (command, "--help"))) & HEAVY
 
@@ -62,6 +62,13 @@ def test_check_reads_a_manifest_without_the_heavy_libraries(tmp_path: Path) -> N
 
 def test_next_is_light() -> None:
     assert not imported("next", "0 3 * * *", "--timezone", "Europe/Berlin") & (HEAVY - {"croniter"})
+
+
+def test_linting_python_is_light(tmp_path: Path) -> None:
+    source = 'from nsplugin import Job, define_plugin\nplugin = define_plugin(id="a", jobs={"a": Job(lambda: None)})\n'
+    (tmp_path / "plugin.py").write_text(source)
+    for _ in ("cold", "warm"):
+        assert not imported("lint", cwd=tmp_path) & {*HEAVY, "tree_sitter", "watchfiles", "multiprocessing", "concurrent"}
 
 
 def test_the_parent_of_build_is_light(tmp_path: Path) -> None:

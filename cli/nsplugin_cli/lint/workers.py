@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import gc
-import multiprocessing
 import os
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from nsplugin_cli.lint.examining import Task, UnreadFile, Verdict, examine, read
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 PAYS: Final = 40
 """So many files take as long as starting the processes."""
@@ -26,7 +26,7 @@ Result = tuple[Task, "Verdict | str"]
 def results(tasks: Sequence[Task]) -> Iterator[Result]:
     """Judge the files, in any order."""
     processes = min(_cores(), len(tasks) // (PAYS // 2))
-    if processes < 2 or "fork" not in multiprocessing.get_all_start_methods() or threading.active_count() > 1:
+    if processes < 2 or not hasattr(os, "fork") or threading.active_count() > 1:
         yield from _one_by_one(tasks)
         return
     yield from _at_once(tasks, processes)
@@ -46,8 +46,12 @@ def result(task: Task) -> Result:
 
 def _at_once(tasks: Sequence[Task], processes: int) -> Iterator[Result]:
     """Forked processes have all modules already. One that dies takes only its own files along: these are judged here."""
+    from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+    from concurrent.futures.process import BrokenProcessPool
+    from multiprocessing import get_context
+
     chunks = [tasks[start : start + _CHUNK] for start in range(0, len(tasks), _CHUNK)]
-    with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("fork")) as pool:
+    with ProcessPoolExecutor(processes, mp_context=get_context("fork")) as pool:
         pending: dict[Future[list[Result]], Sequence[Task]] = {pool.submit(_several, chunk): chunk for chunk in chunks}
         while pending:
             done, _ = wait(pending, return_when=FIRST_COMPLETED)

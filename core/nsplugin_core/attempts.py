@@ -17,7 +17,8 @@ class Attempt:
     ``task_id`` and ``claim`` together name the attempt: a claim number is never used twice for a task. ``payload_json`` is
     the JSON text, or ``None`` when the task has no payload. Times are UTC milliseconds; ``timeout_ms`` is per attempt.
     ``enqueued_at`` is ``None`` for a scheduled task. ``identity`` is the opaque identity under which a Cogover run executes
-    and ``budget`` its automation steps (spec/cogover.md X1, X6); both are ``None`` when the enqueuer gave none.
+    and ``budget`` its automation steps (spec/cogover.md X1, X6); both are ``None`` when the enqueuer gave none. ``version``
+    is when the plugin was last installed or switched: an attempt runs on that version or a later one (spec/cogover.md D9).
     """
 
     task_id: str
@@ -35,6 +36,7 @@ class Attempt:
     enqueued_by: str | None = None
     identity: str | None = None
     budget: int | None = None
+    version: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -54,10 +54,11 @@ class Loop:
         self._wake.set()
 
     def stop(self) -> None:
-        """End after the round that is under way, and wait for that."""
+        """End after the round that is under way, and wait for that; nothing where it never began."""
         self._stop.set()
         self._wake.set()
-        self._thread.join()
+        if self._thread.ident is not None:
+            self._thread.join()
 
     def _run(self) -> None:
         while not self._stop.is_set():

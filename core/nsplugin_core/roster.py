@@ -1,14 +1,19 @@
-"""Keeps the hosts in step with what is installed: new plugins, upgrades, and those that were switched off or removed."""
+"""Keeps the hosts in step with what is installed: new plugins, upgrades, and those that were switched off or removed.
+
+It also stands between dispatcher and hosts, so that no attempt runs on a version older than the one it was claimed for.
+"""
 
 from __future__ import annotations
 
 import json
 import logging
 import os
-from collections.abc import Mapping
+import threading
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Protocol
 
+from nsplugin_core.attempts import Attempt, Deliver, HostPool
 from nsplugin_core.host.capabilities.secrets import from_environment
 from nsplugin_core.host.settings import PluginSource
 from nsplugin_core.store.protocol import Store
@@ -19,8 +24,8 @@ _logger: Final = logging.getLogger("nsplugin.core")
 Version = tuple[str, int, str]
 
 
-class Pool(Protocol):
-    """What the roster tells of plugins."""
+class Pool(HostPool, Protocol):
+    """Hosts that are told of plugins."""
 
     def put(self, source: PluginSource) -> None:
         """Run this plugin, or this version of it."""
@@ -32,7 +37,10 @@ class Pool(Protocol):
 
 
 class Roster:
-    """A loop's body: compares the store with the hosts. A plugin whose code is not on this machine is left to others."""
+    """A loop's body: compares the store with the hosts. A plugin whose code is not on this machine is left to others.
+
+    Towards the dispatcher it is the pool (:class:`nsplugin_core.attempts.HostPool`).
+    """
 
     def __init__(self, store: Store, pool: Pool, environment: Mapping[str, str] = os.environ) -> None:
         self._store, self._pool, self._environment = store, pool, environment
@@ -40,14 +48,31 @@ class Roster:
         self._elsewhere: dict[str, str] = {}
         self._platforms: dict[str, str] = {}
         self._seen: list[PluginRecord] = []
+        self._lock = threading.Lock()
 
     def run_once(self, now_ms: int) -> int:
         """One look; returns 0: there is nothing more to do until something changes."""
-        records = self._store.registry.plugins()
-        if records != self._seen or self._elsewhere:
-            self._follow(records)
-            self._seen = records
+        with self._lock:
+            records = self._store.registry.plugins()
+            if records != self._seen or self._elsewhere:
+                self._follow(records)
+                self._seen = records
         return 0
+
+    def free(self, plugin: str) -> int:
+        """See :class:`HostPool`."""
+        return self._pool.free(plugin)
+
+    def cancel(self, task_id: str, claim: int) -> None:
+        """See :class:`HostPool`."""
+        self._pool.cancel(task_id, claim)
+
+    def start(self, attempts: Sequence[Attempt], deliver: Deliver) -> None:
+        """Start attempts; those of a version that is not known here yet make for a look first (spec/cogover.md D9)."""
+        running = self._running
+        if any(attempt.version > running[attempt.plugin][1] for attempt in attempts if attempt.plugin in running):
+            self.run_once(0)
+        self._pool.start(attempts, deliver)
 
     def platform(self, plugin: str) -> str:
         """The platform of an installed plugin."""

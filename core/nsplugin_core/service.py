@@ -72,7 +72,7 @@ class Service:
         limits = replace(settings.hosts, slots=settings.workers)
         self.hosts = Hosts(services, settings=limits, clock=self.clock, sink=sink, changed=self._host_changed)
         self.roster = Roster(self.store, self.hosts)
-        self.dispatcher = Dispatcher(self.store, self.hosts, self.clock, observe=self._tell)
+        self.dispatcher = Dispatcher(self.store, self.roster, self.clock, observe=self._tell)
         self.operations = Operations.on(self.store, self.clock, enqueuer)
         self.metrics.show_queue(self.store, lambda: self.dispatcher.in_flight, self.hosts.statuses)
         self._dispatching, self._others = self._loops()

@@ -64,8 +64,8 @@ def monitored(service: Service, address: tuple[str, int]) -> Monitor:
 
 
 def _stop(service: Service, grace_s: float, hurry: threading.Event) -> None:
-    running = service.dispatcher.in_flight
-    _logger.info("stopping; %d attempts run, and have %g s to finish", running, grace_s)
+    if service.state == "running":
+        _logger.info("stopping; %d attempts run, and have %g s to finish", service.dispatcher.in_flight, grace_s)
     given_back = service.stop(grace_s, hurry)
     _logger.info("stopped; %d attempts were given back", given_back)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from engine_world import STORES, World, store_url, world
+from service_world import Site
 
 
 @pytest.fixture(params=[pytest.param(kind, marks=[pytest.mark.postgres] if kind == "postgres" else []) for kind in STORES])
@@ -28,3 +29,19 @@ def url(kind: str, tmp_path: Path) -> Iterator[str]:
     """The URL of an empty store, for tests that open it more than once."""
     with store_url(kind, tmp_path) as made:
         yield made
+
+
+@pytest.fixture
+def site(url: str, tmp_path: Path) -> Iterator[Site]:
+    """A database, on either store, and what runs on it."""
+    made = Site(url, tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def local(tmp_path: Path) -> Iterator[Site]:
+    """A site on SQLite, for what has nothing to do with the store."""
+    made = Site(f"sqlite:///{tmp_path / 'core.db'}", tmp_path)
+    yield made
+    made.close()

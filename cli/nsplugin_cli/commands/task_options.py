@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from nsplugin_cli import terminal
 from nsplugin_cli.commands.core_options import core, show_json
+
+if TYPE_CHECKING:
+    from nsplugin_core.tasks import State
 
 PLUGIN: Final = click.option("--plugin", metavar="ID", help="Only this plugin's.")
 JOB: Final = click.option("--job", metavar="NAME", help="Only this job's.")
@@ -36,7 +39,7 @@ def listed(
 
     with core(database) as operations:
         named = {state_named(word) for word in words}
-        states = [state for state in STATES if state in named or not named]
+        states: list[State] = [state for state in STATES if state in named or not named]
         page = operations.tasks(TaskQuery(states=states, plugin=plugin, job=job, after=after, limit=limit))
     if form == "json":
         show_json(command, tasks=page.items, next=page.next)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from nsplugin_cli.commands.core_options import DATABASE, FORMAT, core, show_json
 from nsplugin_cli.commands.options import shared
 from nsplugin_cli.diagnostic import WrongCall
+from nsplugin_cli.report.text import count
+
+if TYPE_CHECKING:
+    from nsplugin_core.views import Counts
 
 
 @click.command("uninstall", short_help="Remove a plugin with its tasks and data.")
@@ -19,20 +24,23 @@ def command(plugin: str, yes: bool, database: str, form: str) -> int:
     """Remove a plugin from a core, with its tasks, dead letters, schedules and stored data. Its code stays where it is."""
     with core(database) as operations:
         counts = operations.plugin(plugin).counts
-        unfinished = counts.queued + counts.running
         if not yes:
-            _ask(plugin, unfinished, counts.dead)
+            _ask(f"{plugin} with {_amount(counts)}")
         counts = operations.uninstall(plugin)
         if form == "json":
             show_json("uninstall", id=plugin, removed=counts)
         else:
-            click.echo(f"{plugin} is uninstalled; {unfinished:,} unfinished tasks and {counts.dead:,} dead letters are gone.")
+            click.echo(f"{plugin} is uninstalled; {_amount(counts)} are gone.")
     return 0
 
 
-def _ask(plugin: str, unfinished: int, dead: int) -> None:
+def _amount(counts: Counts) -> str:
+    unfinished, dead = count(counts.queued + counts.running, "unfinished task"), count(counts.dead, "dead letter")
+    return f"{unfinished} and {dead}"
+
+
+def _ask(what: str) -> None:
     """A script must not stop at a prompt: without a terminal, --yes is needed."""
     if not sys.stdin.isatty():
-        raise WrongCall(f"this removes {plugin} with {unfinished:,} unfinished tasks and {dead:,} dead letters: add --yes")
-    text = f"Remove {plugin} with {unfinished:,} unfinished tasks and {dead:,} dead letters, and all data it stored?"
-    click.confirm(text, abort=True, err=True)
+        raise WrongCall(f"this removes {what}: add --yes")
+    click.confirm(f"Remove {what}, and all data it stored?", abort=True, err=True)

@@ -19,7 +19,7 @@ _TASK: Final = tuple(field.name for field in fields(Task))
 _PAST: Final = tuple(field.name for field in fields(PastAttempt))
 _ATTEMPT: Final = (
     "task_id", "claim", "plugin", "platform", "job", "payload_json", "attempt", "max_attempts", "timeout_ms", "source",
-    "run_at", "enqueued_at", "enqueued_by", "identity", "budget",
+    "run_at", "enqueued_at", "enqueued_by", "identity", "budget", "version",
 )  # fmt: skip
 _NEW: Final = (
     "id", "plugin", "job", "payload", "due_at", "created_at", "source", "key", "enqueued_by", "identity", "budget",

@@ -59,7 +59,7 @@ UNION ALL
 
 -- name: lost
 SELECT t.id, t.claim, t.plugin, p.platform, t.job, t.payload, t.attempt, t.max_attempts, t.timeout_ms, t.source, t.due_at,
-  t.created_at, t.enqueued_by, t.identity, t.budget
+  t.created_at, t.enqueued_by, t.identity, t.budget, p.updated_at
 FROM task t JOIN plugin p ON p.id = t.plugin
 WHERE t.state = 'running' AND t.lease_until <= %(now)s
 ORDER BY t.lease_until LIMIT 500
@@ -68,7 +68,7 @@ FOR UPDATE OF t SKIP LOCKED;
 -- name: claim
 -- A materialised CTE: as a sub-select of IN, another plan could run it again and claim more than was asked for.
 WITH due AS MATERIALIZED (
-  SELECT m.id, p.platform FROM plugin p CROSS JOIN LATERAL (
+  SELECT m.id, p.platform, p.updated_at FROM plugin p CROSS JOIN LATERAL (
     SELECT t.id FROM task t WHERE t.plugin = p.id AND t.state = 'queued' AND t.run_at BETWEEN %(since)s AND %(now)s
     ORDER BY t.run_at, t.id LIMIT %(slots)s FOR UPDATE SKIP LOCKED) m
   WHERE p.enabled AND p.id IN (SELECT json_array_elements_text(%(plugins)s::json))
@@ -77,7 +77,7 @@ UPDATE task t SET state = 'running', attempt = t.attempt + 1, claim = t.claim + 
   lease_until = %(now)s + t.timeout_ms + %(grace)s
 FROM due WHERE t.id = due.id
 RETURNING t.id, t.claim, t.plugin, due.platform, t.job, t.payload, t.attempt, t.max_attempts, t.timeout_ms, t.source, t.due_at,
-  t.created_at, t.enqueued_by, t.identity, t.budget, t.run_at;
+  t.created_at, t.enqueued_by, t.identity, t.budget, due.updated_at, t.run_at;
 
 -- name: drop
 WITH input AS MATERIALIZED (

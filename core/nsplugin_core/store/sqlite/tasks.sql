@@ -51,7 +51,7 @@ SELECT * FROM (SELECT NULL, false, lease_until FROM task WHERE state = 'running'
 
 -- name: lost
 SELECT t.id, t.claim, t.plugin, p.platform, t.job, t.payload, t.attempt, t.max_attempts, t.timeout_ms, t.source, t.due_at,
-  t.created_at, t.enqueued_by, t.identity, t.budget
+  t.created_at, t.enqueued_by, t.identity, t.budget, p.updated_at
 FROM task t JOIN plugin p ON p.id = t.plugin
 WHERE t.state = 'running' AND t.lease_until <= :now
 ORDER BY t.lease_until LIMIT 500;
@@ -64,7 +64,7 @@ WHERE rowid IN (
   JOIN task t ON t.rowid IN (
     SELECT rowid FROM task WHERE plugin = w.value AND state = 'queued' AND run_at BETWEEN :since AND :now ORDER BY run_at, id LIMIT :slots))
 RETURNING id, claim, plugin, (SELECT platform FROM plugin p WHERE p.id = task.plugin), job, payload, attempt, max_attempts, timeout_ms,
-  source, due_at, created_at, enqueued_by, identity, budget, run_at;
+  source, due_at, created_at, enqueued_by, identity, budget, (SELECT updated_at FROM plugin p WHERE p.id = task.plugin), run_at;
 
 -- name: drop
 INSERT INTO attempt (task_id, claim, plugin, job, number, started_at, ended_at, outcome, error, error_code, keep_until)

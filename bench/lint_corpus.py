@@ -166,13 +166,147 @@ plugin = define_plugin(
 )
 '''
 
+
+TYPESCRIPT = """/**
+ * Keeps the {noun} catalogue in step with the warehouse: imports, prunes and reports.
+ *
+ * The catalogue is read in pages. A page that fails is tried again by the queue, so no page is lost and none is read twice.
+ */
+import {{ definePlugin, z }} from '@nextskin/plugin-sdk'
+
+const PAGE_SIZE = {page}
+const KEEP_DAYS = 30 + {number} % 60
+const MINUTE_MS = 60_000
+const PREFIX = '{noun}'
+
+/** One page of the catalogue to fetch. */
+const importPage = z.object({{ cursor: z.string().nullable().default(null), page: z.number().int().min(0).default(0) }})
+
+/** How old an entry may become before it is dropped. */
+const prune = z.object({{ olderThanDays: z.number().int().min(1).max(400).default(30) }})
+
+interface Entry {{
+  sku: string
+  title: string
+  price: number
+  seen: Date
+  tags: readonly string[]
+}}
+
+/** The entry that a JSON object of the warehouse describes. Throws for one that is incomplete. */
+function parseEntry(raw: Record<string, unknown>): Entry {{
+  const {{ sku, title }} = raw
+  if (typeof sku !== 'string' || typeof title !== 'string') {{
+    throw new Error('the entry lacks its sku or its title')
+  }}
+  const price = raw.price ?? 0
+  if (typeof price !== 'number' || !Number.isInteger(price) || price < 0) {{
+    throw new Error('a price is a whole number of cents')
+  }}
+  const seen = typeof raw.seen === 'string' ? new Date(raw.seen) : new Date()
+  const tags = Array.isArray(raw.tags) ? [...new Set(raw.tags.map((tag) => String(tag).trim().toLowerCase()))].sort() : []
+  return {{ sku, title, price, seen, tags }}
+}}
+
+/** Where the entry is stored. */
+const keyOf = (entry: Entry): string => `${{PREFIX}}:${{encodeURIComponent(entry.sku)}}`
+
+/** The entries that can be read; the others are counted and logged. */
+function* parsed(rows: Iterable<Record<string, unknown>>, log: (text: string) => void): Generator<Entry> {{
+  let dropped = 0
+  for (const row of rows) {{
+    try {{
+      yield parseEntry(row)
+    }} catch (error) {{
+      dropped += 1
+      log(`dropped a row: ${{error instanceof Error ? error.message : 'unknown'}}`)
+    }}
+  }}
+  if (dropped > 0) log(`${{dropped}} rows dropped`)
+}}
+
+/** Whether an entry was last seen too long ago. */
+function isStale(entry: Entry, now: Date, days: number): boolean {{
+  return entry.seen.getTime() < now.getTime() - days * 24 * 60 * MINUTE_MS
+}}
+
+/** How many entries have each tag, and what all of them cost. */
+function totals(entries: Iterable<Entry>): Record<string, number> {{
+  const found: Record<string, number> = {{}}
+  for (const entry of entries) {{
+    found.price = (found.price ?? 0) + entry.price
+    for (const tag of entry.tags) {{
+      found[tag] = (found[tag] ?? 0) + 1
+    }}
+  }}
+  return Object.fromEntries(Object.entries(found).sort(([a, left], [b, right]) => right - left || a.localeCompare(b)))
+}}
+
+export default definePlugin({{
+  id: '{noun}-catalogue-{number}',
+  version: '1.{minor}.0',
+  capabilities: ['storage.kv'],
+  jobs: {{
+    'import-page': {{
+      maxAttempts: 5,
+      timeoutMs: 2 * MINUTE_MS,
+      async handler({{ payload, attempt, ctx }}) {{
+        const {{ cursor, page }} = importPage.parse(payload)
+        const rows = (await ctx.kv.get(`${{PREFIX}}:inbox:${{page}}`)) ?? []
+        const entries = [...parsed(rows, (text) => ctx.log.warn(text))]
+        for (const entry of entries) {{
+          await ctx.kv.set(keyOf(entry), entry)
+        }}
+        ctx.log.info('page stored', {{ page, entries: entries.length, attempt }})
+        if (entries.length === PAGE_SIZE) {{
+          await ctx.jobs.enqueue('import-page', {{ cursor, page: page + 1 }}, {{ delaySec: 5, dedupeKey: `page-${{page + 1}}` }})
+        }}
+      }},
+    }},
+    prune: {{
+      timeoutMs: MINUTE_MS,
+      async handler({{ payload, ctx }}) {{
+        const {{ olderThanDays }} = prune.parse(payload)
+        const index = (await ctx.kv.get(`${{PREFIX}}:index`)) ?? []
+        const stale = [...parsed(index, (text) => ctx.log.warn(text))].filter((entry) => isStale(entry, new Date(), olderThanDays))
+        for (const entry of stale) await ctx.kv.delete(keyOf(entry))
+        ctx.log.info('pruned', {{ dropped: stale.length, kept: index.length - stale.length }})
+      }},
+    }},
+    report: {{
+      maxAttempts: 2,
+      async handler({{ ctx }}) {{
+        const index = (await ctx.kv.get(`${{PREFIX}}:index`)) ?? []
+        await ctx.kv.set(`${{PREFIX}}:totals`, JSON.stringify(totals(parsed(index, (text) => ctx.log.warn(text)))))
+      }},
+    }},
+  }},
+  cron: [
+    {{ schedule: '{minute} {hour} * * *', job: 'prune', payload: {{ olderThanDays: KEEP_DAYS }} }},
+    {{ schedule: '{minute} */6 * * *', job: 'report' }},
+    {{ schedule: '30 {hour} * * 1-5', job: 'import-page', payload: {{ page: 0 }} }},
+  ],
+  routes: {{
+    'POST /import': {{
+      auth: 'user',
+      async handler({{ request, ctx }}) {{
+        const wanted = importPage.safeParse(await request.json().catch(() => null))
+        if (!wanted.success) return Response.json({{ error: 'invalid page' }}, {{ status: 400 }})
+        await ctx.jobs.enqueue('import-page', wanted.data, {{ dedupeKey: 'by-hand' }})
+        return Response.json({{ queued: true }}, {{ status: 202 }})
+      }},
+    }},
+  }},
+}})
+"""
+
 NOUNS = ("invoice", "parcel", "ticket", "recipe", "sensor", "avatar", "ledger", "coupon", "review", "badge")
 
 
-def write_python(folder: Path, count: int) -> None:
-    """So many Python plugins, no two the same."""
+def write(folder: Path, template: str, ending: str, count: int) -> None:
+    """So many plugins in one language, no two the same."""
     for number in range(count):
-        text = PYTHON.format(
+        text = template.format(
             noun=NOUNS[number % 10], number=number, page=50 + number, minor=number % 9, minute=number % 60, hour=4 + number % 18
         )
-        (folder / f"plugin_{number}.py").write_text(text, encoding="utf-8")
+        (folder / f"plugin_{number}.{ending}").write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""An administration page over a core that tests fill: a real server on loopback, virtual time, hosts that do as they are told."""
+"""An administration page over a core that tests fill: a real server on loopback, and virtual time."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from nsplugin_core.store.records import NewTask
 
 TOKEN = re.compile(r'name="token" value="([0-9a-f]+)"')
 MARKUP = '<img src=x onerror="document.title=\'owned\'"></td><script>document.title="owned"</script>'
+AWAY = "the mail server is away"
 HOSTILE_ERROR = f"{MARKUP} \u202egnp.exe\x1b[31m"
 
 
@@ -40,22 +41,18 @@ class Site:
         self.clients.append(made)
         return made
 
-    def bury(
-        self, count: int, *, plugin: str = "shop", job: str = "sync", error: str = "the mail server is away", **rest: Any
-    ) -> list[str]:
+    def bury(self, count: int, *, plugin: str = "shop", job: str = "sync", error: str = AWAY, **options: Any) -> list[str]:
         """Dead letters, the oldest first; the job must have one attempt only."""
         self.core.hosts.script = lambda attempt: Ending("failure", error=error)
         ids = []
         for number in range(count):
-            ids.append(
-                self.core.enqueue(plugin, job, rest.get("payload", {"number": number}), **rest.get("options", {})).task_id
-            )
+            ids.append(self.core.enqueue(plugin, job, {"number": number}, **options).task_id)
             self.core.step()
             self.core.forward(SECOND)
         self.core.hosts.script = lambda attempt: Ending()
         return ids
 
-    def bury_many(self, count: int, *, plugin: str = "shop", job: str = "sync", error: str = "the mail server is away") -> None:
+    def bury_many(self, count: int, *, plugin: str = "shop", job: str = "sync", error: str = AWAY) -> None:
         """Thousands of dead letters, written in batches as a dispatcher would."""
         core = self.core
         for start in range(0, count, 500):

@@ -187,7 +187,7 @@ def _is_same(origin: str, host: str, access: Access) -> bool:
     """A proxy may write its own address into ``Host``; then the origin's name has to be one that is configured."""
     try:
         parts = urlsplit(origin)
-        named = parts.hostname in access.names and not access.host == parts.hostname
+        named = parts.hostname in access.names and access.host != parts.hostname
     except ValueError:
         return False
     return parts.scheme in ("http", "https") and (parts.netloc.lower() == host.lower() or named)

@@ -27,4 +27,5 @@ def _sentence(status: HostStatus) -> str | None:
     again = f"It is started again in {duration(max(1, round(status.resumes_in_s)) * 1000)}." if status.resumes_in_s > 0 else ""
     often = f"{status.exits} times in a row" if status.exits > 1 else "once"
     reason = f": {status.reason.rstrip('.')}" if status.reason else ""
-    return f"The host of this plugin has exited {often}{reason}. Nothing of it runs meanwhile, and no attempt is spent. {again}".strip()
+    effect = "Nothing of it runs meanwhile, and no attempt is spent."
+    return f"The host of this plugin has exited {often}{reason}. {effect} {again}".strip()

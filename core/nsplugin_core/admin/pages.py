@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 from starlette.requests import Request
@@ -89,7 +89,7 @@ class Pages:
         if state not in STATES:
             raise Unacceptable(f"there is no state {state!r}; there are {', '.join(STATES)}")
         jobs = self.operations.jobs(view.id)
-        listing = self._listing(request, view, jobs, cast(State, state), f"{plugin_path(view.id)}/tasks")
+        listing = self._listing(request, view, jobs, state, f"{plugin_path(view.id)}/tasks")
         values = {"jobs": jobs, "listing": listing, "states": self._states(view, load(view.platform))}
         return self.renderer.page(request, "tasks.html", about(view) | values)
 
@@ -107,7 +107,7 @@ class Pages:
 
     def _states(self, view: PluginView, platform: Platform) -> list[tuple[State, str, int]]:
         """The states that tasks of this platform can be seen in: those that are dropped when done never are."""
-        shown = [state for state in SHOWN if state != "succeeded" or platform.retention.succeeded_days > 0]
+        shown: list[State] = [state for state in SHOWN if state != "succeeded" or platform.retention.succeeded_days > 0]
         return [(state, getattr(view.words, state), getattr(view.counts, state)) for state in shown]
 
     def _listing(self, request: Request, view: PluginView, jobs: Sequence[JobView], state: State, path: str) -> Listing:

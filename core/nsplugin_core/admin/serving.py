@@ -70,6 +70,6 @@ def _why(error: OSError) -> str:
     known = {
         errno.EADDRINUSE: _TAKEN,
         errno.EADDRNOTAVAIL: _ELSEWHERE,
-        errno.EACCES: "needs more rights; take a port from 1024 on",
+        errno.EACCES: "needs more rights; name a port from 1024 on",
     }
     return known.get(error.errno or 0, f"cannot be listened at: {error.strerror or error}")

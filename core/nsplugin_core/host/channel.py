@@ -19,8 +19,14 @@ _TICK_S: Final = 0.2
 """How often an exit is looked for where the system has no pidfd."""
 _DEAF_S: Final = 1.0
 """How long a host that closed its connection may take to exit."""
+_MAX_UNREAD: Final = 32 << 20
+"""How many bytes wait for a host that does not read."""
 _LAST_WORDS: Final = 4 << 20
 """How many bytes of an exited host are still read."""
+
+
+class Misbehaved(Exception):
+    """The host must be ended; the text says what it did."""
 
 
 class Channel:
@@ -46,6 +52,7 @@ class Channel:
         self._budget = Bucket(output_bytes_per_s, output_bytes_per_s, time.monotonic())
         self._outbox: deque[str] = deque()
         self._pending = memoryview(b"")
+        self._unread = 0
         self._thread = threading.get_ident()
         self._lock = threading.Lock()
         self._woken = False
@@ -66,7 +73,9 @@ class Channel:
 
     def send(self, texts: Iterable[str]) -> None:
         """Write encoded messages soon. What is sent to a host that is gone is dropped: its attempts are deferred anyway."""
-        self._outbox.extend(texts)
+        for text in texts:
+            self._unread += len(text)
+            self._outbox.append(text)
         if threading.get_ident() != self._thread:
             self.wake()
 
@@ -78,14 +87,17 @@ class Channel:
                 os.write(self._wake_w, b"\0")
 
     def run(self) -> None:
-        """Read and write until the child has exited. Raises :class:`ProtocolError` when it must be ended instead."""
-        while not self._ended:
-            for key, _ in self._selector.select(self._timeout()):
-                key.data()
-            if self._outbox or self._pending:
-                self._write()
-            self._look_around(time.monotonic())
-        self._last_words()
+        """Read and write until the child has exited. Raises :class:`Misbehaved` when it must be ended instead."""
+        try:
+            while not self._ended:
+                if self._outbox or self._pending:
+                    self._write()
+                self._look_around(time.monotonic())
+                for key, _ in self._selector.select(self._timeout()):
+                    key.data()
+            self._last_words()
+        except ProtocolError as error:
+            raise Misbehaved(f"it sent {error}") from None
 
     def _timeout(self) -> float | None:
         return _TICK_S if self._pidfd is None or self._muted or self._deaf_at is not None else None
@@ -96,8 +108,10 @@ class Channel:
         if self._muted and self._budget.left(now) > 0:
             self._muted = False
             self._selector.register(self._log, selectors.EVENT_READ, self._read_log)
+        if self._unread > _MAX_UNREAD:
+            raise Misbehaved(f"it left more than {_MAX_UNREAD:,} bytes of the core's answers unread")
         if self._deaf_at is not None and now >= self._deaf_at and not self._ended:
-            raise ProtocolError("it closed its connection to the core")
+            raise Misbehaved("it closed its connection to the core")
 
     def _read(self) -> None:
         data = _receive(self._out)
@@ -138,6 +152,7 @@ class Channel:
 
     def _fill(self) -> bool:
         texts = [self._outbox.popleft() for _ in range(len(self._outbox))]
+        self._unread = sum(map(len, texts))
         self._pending = memoryview(b"".join(frame(texts)))
         return bool(texts)
 

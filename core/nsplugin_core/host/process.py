@@ -21,7 +21,7 @@ from nsplugin_core.clock import Clock
 from nsplugin_core.host import launch
 from nsplugin_core.host.capabilities.answers import Answers, reply
 from nsplugin_core.host.capabilities.secrets import Redactor
-from nsplugin_core.host.channel import Channel
+from nsplugin_core.host.channel import Channel, Misbehaved
 from nsplugin_core.host.logs import LEVELS, LogRecord, LogSink, PluginLog
 from nsplugin_core.host.protocol import VERSION, Message, ProtocolError, clean, encode, integer, text
 from nsplugin_core.host.routes import RouteRequest, RouteResponse
@@ -202,8 +202,8 @@ class HostProcess:
         fault = None
         try:
             channel.run()
-        except ProtocolError as error:
-            fault = f"it sent {error}"
+        except Misbehaved as error:
+            fault = str(error)
         except Exception as error:
             _logger.exception("the core failed over a host of %s", self.source.id)
             fault = f"the core failed over it ({type(error).__name__})"

@@ -62,6 +62,9 @@ class Prints(io.TextIOBase):
         """Never."""
         return False
 
+    def reconfigure(self, **settings: Any) -> None:
+        """What programs ask of a text stream; lines stay lines of UTF-8."""
+
     def write(self, text: str) -> int:
         """Keep the text until its line is whole."""
         who = current.get()

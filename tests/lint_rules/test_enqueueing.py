@@ -56,6 +56,11 @@ def cogover(body: str, parameters: str = "jobs") -> str:
         ("await one(ctx)", "def one(c): return two(c)\ndef two(d):\n  one(d)\n  return d.jobs.enqueue('typo')"),
         ("await asyncio.create_task(later(ctx))", "async def later(ctx): await ctx.jobs.enqueue('typo')"),
         ("await (ctx.jobs.enqueue)('typo')", ""),
+        (
+            "await service.send(1, ctx)",
+            "class Service:\n  def send(self, n, ctx): return ctx.jobs.enqueue('typo')\nservice = Service()",
+        ),
+        ("await Service(3).send(ctx=ctx)", "class Service(Base):\n  async def send(self, ctx): await ctx.jobs.enqueue('typo')"),
         ("match attempt:\n    case 1:\n        await ctx.jobs.enqueue('typo')", ""),
         ("try:\n    pass\nfinally:\n    await ctx.jobs.enqueue('typo')", ""),
     ],
@@ -83,6 +88,15 @@ def test_an_undeclared_job_is_found_wherever_the_context_reaches(body: str, help
         ("for ctx in make():\n    ctx.jobs.enqueue('typo')", ""),
         ("def inner(ctx):\n    ctx.jobs.enqueue('typo')\ninner(make())", ""),
         ("await ctx.jobs.other('typo')", ""),
+        ("await service.send(ctx)", "class Service(Base): ...\nservice = Service()"),
+        (
+            "await service.send(ctx)",
+            "class Service:\n  @traced\n  def send(self, ctx): ctx.jobs.enqueue('typo')\nservice = Service()",
+        ),
+        (
+            "await service.send(ctx)",
+            "@made\nclass Service:\n  def send(self, ctx): ctx.jobs.enqueue('typo')\nservice = Service()",
+        ),
         ("await ctx.queue.enqueue('typo')", ""),
         ("", "def unreached(ctx): ctx.jobs.enqueue('typo')"),
         ("name = 'typo'\nname = make()\nawait ctx.jobs.enqueue(name)", ""),
@@ -125,6 +139,18 @@ def test_helpers_in_other_modules_of_the_repository_are_followed_and_blamed_at_t
         ("NSP305", "deeper.py", (2, 42)),
     ]
     assert codes(source) == []
+
+
+def test_a_method_may_be_a_handler() -> None:
+    source = """
+from nsplugin import Job, define_plugin
+class Service:
+    async def run(self, payload, ctx):
+        await ctx.jobs.enqueue("typo")
+service = Service()
+plugin = define_plugin(jobs={"a": Job(service.run)})
+"""
+    assert codes(source) == ["NSP304"]
 
 
 def test_handlers_of_other_modules_are_followed() -> None:

@@ -13,9 +13,11 @@ from nsplugin_cli.source.python_module import Module
 from nsplugin_cli.source.python_scopes import Scope
 from nsplugin_cli.source.python_values import (
     SCALARS,
+    Class,
     Entries,
     External,
     Function,
+    Instance,
     Items,
     Keyword,
     Made,
@@ -47,6 +49,8 @@ def called(evaluator: Evaluator, node: ast.Call, module: Module, scope: Scope) -
             return UNKNOWN if unsure or node.keywords else _method(owner, name, arguments)
         case Function(opaque=False):
             return _returned(evaluator, function)
+        case Class(node=ast.ClassDef(decorator_list=[], keywords=[])):
+            return Instance(function)
     return UNKNOWN
 
 

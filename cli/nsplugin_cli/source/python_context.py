@@ -128,7 +128,9 @@ class Follower:
             if data.name not in _LATER or not arguments:
                 return False
             data, arguments = self.evaluator.value(arguments[0], module, scope).data, arguments[1:]
-        if not isinstance(data, Function) or data.opaque or any(isinstance(item, ast.Starred) for item in arguments):
+        if not isinstance(data, Function) or any(isinstance(item, ast.Starred) for item in arguments):
+            return False
+        if data.opaque and not data.bound:
             return False
         name = _parameter(data, argument, arguments)
         if name is None:
@@ -153,7 +155,7 @@ def _parameter(function: Function, argument: ast.AST, arguments: list[ast.expr])
     if isinstance(argument, ast.keyword):
         names = [arg.arg for arg in (*own.args, *own.kwonlyargs)]
         return argument.arg if argument.arg in names else None
-    places = [*own.posonlyargs, *own.args]
+    places = [*own.posonlyargs, *own.args][1 if function.bound else 0 :]
     index = next((index for index, item in enumerate(arguments) if item is argument), len(places))
     return places[index].arg if index < len(places) else None
 

@@ -19,6 +19,7 @@ from nsplugin_cli.source.python_values import (
     Entries,
     External,
     Function,
+    Instance,
     Items,
     Keyword,
     Made,
@@ -271,6 +272,8 @@ def _attribute(evaluator: Evaluator, node: ast.Attribute, module: Module, scope:
             return _member(evaluator, other, node.attr)
         case Class(node=definition, module=home):
             return _class_attribute(evaluator, definition, home, node.attr)
+        case Instance(of=Class(node=definition, module=home)):
+            return _method_of(definition, home, node.attr)
         case Made(maker="define_job") as made if node.attr == "key":
             return _job_key(made)
         case str() | Items() | Entries():
@@ -301,6 +304,14 @@ def _class_attribute(evaluator: Evaluator, node: ast.ClassDef, module: Module, n
         return UNKNOWN
     plain = not names or (isinstance(data, str) and "__new__" not in scope.stores)
     return value if plain else UNKNOWN
+
+
+def _method_of(node: ast.ClassDef, module: Module, name: str) -> Any:
+    """A method of an instance of exactly this class. What it inherits, and what is no plain method, is unknown."""
+    match module.scope(node).stores.get(name):
+        case [ast.FunctionDef(decorator_list=[]) | ast.AsyncFunctionDef(decorator_list=[]) as method]:
+            return Function(method, module, opaque=True, bound=True)
+    return UNKNOWN
 
 
 def _job_key(made: Made) -> Any:

@@ -12,7 +12,7 @@ from nsplugin_cli.source.python_evaluate import Evaluator
 from nsplugin_cli.source.python_module import Module
 from nsplugin_cli.source.python_names import home_of
 from nsplugin_cli.source.python_scopes import Scope
-from nsplugin_cli.source.python_values import SCALARS, Class, Entries, External, Function, Items, RepoModule, Value
+from nsplugin_cli.source.python_values import SCALARS, Class, Entries, External, Function, Instance, Items, RepoModule, Value
 
 MAX_FUNCTIONS: Final = 200
 _HARMLESS: Final = sys.stdlib_module_names | {"builtins", "pydantic", "nsplugin"}
@@ -78,8 +78,8 @@ class Reacher:
     def _take(self, data: Any) -> None:
         if isinstance(data, Function):
             self._function(data)
-        elif isinstance(data, Class):
-            self._class(data)
+        elif isinstance(data, (Class, Instance)):
+            self._class(data.of if isinstance(data, Instance) else data)
         elif isinstance(data, External):
             self._externals.add(data.name)
             self._complete &= data.name.partition(".")[0] in _HARMLESS and data.name not in _ANYTHING

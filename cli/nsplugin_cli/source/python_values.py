@@ -78,11 +78,15 @@ class External:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function or lambda of the repository. ``opaque``: decorated, or a method: what calls it hands over is not known."""
+    """A function or lambda of the repository. ``opaque``: decorated, or a method: what calls it hands over is not known.
+
+    ``bound``: taken from an instance, which is its first argument.
+    """
 
     node: FunctionNode
     module: Module
     opaque: bool = False
+    bound: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +95,13 @@ class Class:
 
     node: ast.ClassDef
     module: Module
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """An instance of a class of the repository."""
+
+    of: Class
 
 
 @dataclass(frozen=True, slots=True)

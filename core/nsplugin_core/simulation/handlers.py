@@ -36,6 +36,8 @@ from nsplugin_core.store.protocol import Store
 NOTICED_S: Final = 1.0
 """Real seconds after which a person is told that no virtual time passed."""
 _START_S: Final = 60.0
+_GRACE_S: Final = 1.0
+"""Real seconds for a handler to let go once its time is over; it is cancelled after half of them."""
 Key = tuple[str, int]
 
 
@@ -117,9 +119,10 @@ class RealHandlers:
         awake = self._state.known.pop(attempt.task_id, None)
         if awake is None:
             return []
+        pid = self._hosts.status(attempt.plugin).pid
         self._hosts.cancel(attempt.task_id, attempt.claim)
         self._drop_sleeps({attempt.task_id}, f"timed out after {attempt.timeout_ms} ms")
-        if not awake.stuck and self._released(attempt.plugin):
+        if self._released(attempt.plugin, pid):
             return []
         running = [each.attempt for each in self._state.known.values() if each.attempt.plugin == attempt.plugin]
         self.exit(attempt.plugin)
@@ -131,8 +134,9 @@ class RealHandlers:
         gone = {task_id for task_id, each in self._state.known.items() if each.attempt.plugin == plugin}
         with self._changed:
             self._state.awake = None
-        for task_id in gone:
-            del self._state.known[task_id]
+            for task_id in gone:
+                del self._state.known[task_id]
+            self._state.ended = deque(each for each in self._state.ended if each.task_id not in gone)
         self._drop_sleeps(gone, "the host exited")
         pid = self._hosts.status(plugin).pid
         self._hosts.kill(plugin)
@@ -181,24 +185,27 @@ class RealHandlers:
 
     def _remark(self, awake: _Awake, seconds: float) -> None:
         job = awake.attempt.job
-        if seconds < NOTICED_S or job in self._noted:
+        if (seconds < NOTICED_S and not awake.stuck) or job in self._noted:
             return
         self._noted.add(job)
-        what = "was still waiting; its attempt runs into its time-out" if awake.stuck else "took that long"
+        what = (
+            f"was still waiting after {seconds:.1f} s of real time, so its attempt runs into its time-out"
+            if awake.stuck
+            else f"took {seconds:.1f} s of real time"
+        )
         self._note(
-            f"job {job!r} {what} after {seconds:.1f} s of real time, in which no virtual time passes: "
-            "a handler that waits should use ctx.sleep, which is virtual here"
+            f"job {job!r} {what}; no virtual time passes meanwhile: a handler that waits should use ctx.sleep, virtual here"
         )
 
-    def _released(self, plugin: str) -> bool:
-        """Whether the hosts run nothing any more but what should run."""
+    def _released(self, plugin: str, pid: int | None) -> bool:
+        """Whether the host, the same as before, soon runs nothing any more but what should run."""
         wanted = sum(each.attempt.plugin == plugin for each in self._state.known.values())
-        end = time.monotonic() + self._scenario.real_s
-        while self._hosts.status(plugin).running > wanted:
+        end = time.monotonic() + 2 * _GRACE_S
+        while (status := self._hosts.status(plugin)).running > wanted and status.pid == pid:
             if time.monotonic() >= end:
                 return False
             time.sleep(0.0005)
-        return True
+        return status.pid == pid
 
     def _drop_sleeps(self, tasks: set[str], reason: str) -> None:
         sleepers = self._state.sleepers
@@ -248,7 +255,7 @@ def _unhurried(settings: HostSettings) -> HostSettings:
         settings,
         slots=settings.slots * 2,
         start_s=_START_S,
-        grace_s=_START_S * 2,
+        grace_s=_GRACE_S,
         restart_s=0.0,
         restart_max_s=0.0,
         idle_s=float("inf"),

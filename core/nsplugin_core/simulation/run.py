@@ -117,6 +117,7 @@ class _World:
         now: int | None = self._clock.now_ms()
         while now is not None and now < self._scenario.end:
             self._clock.advance_to(now)
+            self._sweep(now)
             self._agenda.run(now)
             self._work(now)
             now = self._next(now)
@@ -149,14 +150,18 @@ class _World:
             agenda.add(order.at, partial(self._enqueue, order))
         agenda.close()
 
+    def _sweep(self, now: int) -> None:
+        """As often as matters: nothing happened since the moment before, so nobody could tell a sweep in between."""
+        if self._dispatcher is not None and now - self._swept >= SWEEP_EVERY_MS:
+            while self._sweeper.run_once(now):
+                pass
+            self._swept = now
+
     def _work(self, now: int) -> None:
         """Until nothing is left to do at this moment."""
         dispatcher = self._dispatcher
         if dispatcher is None:
             return
-        if now - self._swept >= SWEEP_EVERY_MS:
-            self._sweeper.run_once(now)
-            self._swept = now
         fire = self._scheduler.next_due()
         if fire is not None and fire <= now:
             self._scheduler.run_once(now)

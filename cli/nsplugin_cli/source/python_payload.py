@@ -13,7 +13,6 @@ from nsplugin_cli.source.python_uses import loads
 from nsplugin_cli.source.python_values import External, Function
 
 MAX_STEPS: Final = 5_000
-_READS: Final = frozenset(("get", "pop", "setdefault", "items", "keys", "values", "copy"))
 _PLAIN: Final = frozenset(
     {"print", "len", "str", "repr", "list", "dict", "tuple", "set", "sorted", "sum", "enumerate", "zip", "format", "bytes"}
     | {"min", "max", "reversed", "iter"}

@@ -54,11 +54,6 @@ class Module:
         found = (self.parent(node) for node in self.root.stores.get("*", ()))
         return tuple(sorted((node for node in found if isinstance(node, ast.ImportFrom)), key=lambda node: node.lineno))
 
-    @cached_property
-    def exports(self) -> dict[str, list[ast.AST]]:
-        """What binds each name of the module."""
-        return self.root.stores
-
     def scope(self, node: ast.AST) -> Scope:
         """The scope that a function, lambda or class opens."""
         return self.tree.scopes[node]

@@ -183,6 +183,8 @@ def _insert(transaction: Transaction, tasks: Sequence[NewTask]) -> tuple[set[str
 def _take_room(transaction: Transaction, tasks: Sequence[NewTask]) -> None:
     """Count new tasks where they are limited; a schedule's task counts, but is never refused (spec/cogover.md C1, E8)."""
     limits = {task.plugin: task.max_unfinished for task in tasks if task.max_unfinished}
+    if not limits:
+        return
     more = Counter(task.plugin for task in tasks)
     asked = {task.plugin for task in tasks if task.source == "enqueue"}
     for plugin, limit in sorted(limits.items()):

@@ -40,12 +40,14 @@ class SqliteDatabase:
         return self._writer.write(work)
 
     def once(self, name: str, /, **parameters: Any) -> list[Row]:
-        """A single named statement that writes."""
+        """A named statement that writes, as its own transaction."""
+        if len(self._statements[name]) == 1:
+            return self._writer.alone(name, parameters)
         return self._writer.write(lambda transaction: transaction.run(name, **parameters))
 
     def read(self, name: str, /, **parameters: Any) -> list[Row]:
         """A named statement that only reads; writers don't make it wait."""
-        return self._reader.read(name, parameters)
+        return self._reader.alone(name, parameters)
 
     def announce(self) -> None:
         """Wake this process at once; watchers in other processes see the file change."""
@@ -98,11 +100,11 @@ class _Session:
             raise
         return result
 
-    def read(self, name: str, parameters: Mapping[str, Any]) -> list[Row]:
-        """A statement outside any transaction of ours."""
+    def alone(self, name: str, parameters: Mapping[str, Any]) -> list[Row]:
+        """A single statement, which is a transaction in itself."""
         with self._lock:
             try:
-                return self.run(name, **parameters)
+                return self._connection.execute(self._statements[name][0], parameters).fetchall()
             except sqlite3.Error as error:
                 raise _translation(self._path, error) from error
 

@@ -6,14 +6,16 @@ Nothing here knows a language. Names of options are the manifest's own (``delayS
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
 
 from nsplugin.spans import Span
 
+_NO_OPTIONS: Final[Mapping[str, Any]] = MappingProxyType({})
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Argument:
+
+class Argument(NamedTuple):
     """An argument of a call: its value (raw, may be or hold ``UNKNOWN``), where it stands, and the name it was written with."""
 
     value: Any
@@ -21,8 +23,7 @@ class Argument:
     written: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Timer:
+class Timer(NamedTuple):
     """Something that runs by the clock, or for ever, and is started while the entry is loaded (NSP401).
 
     ``what`` names it as the author knows it (``threading.Timer``, ``setInterval``, ``an endless loop``).
@@ -33,8 +34,7 @@ class Timer:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Enqueue:
+class Enqueue(NamedTuple):
     """A call of the context's ``enqueue`` (NSP304-307), in a handler or in a helper that a handler's context reaches.
 
     ``method`` is the call as written (``ctx.jobs.enqueue``). ``job`` is ``None`` when the call names none.
@@ -46,12 +46,11 @@ class Enqueue:
     span: Span
     job: Argument | None
     payload: Argument | None = None
-    options: dict[str, Argument] = field(default_factory=dict)
+    options: Mapping[str, Argument] = _NO_OPTIONS
     open: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContextUse:
+class ContextUse(NamedTuple):
     """A use of one of the context's services (NSP501, 502): ``attribute`` is ``kv`` for ``ctx.kv.delete(…)``."""
 
     attribute: str
@@ -60,8 +59,7 @@ class ContextUse:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PayloadRead:
+class PayloadRead(NamedTuple):
     """The first place where a job's handler takes something out of a payload that nothing looked at (NSP402).
 
     A reader reports it only when the handler neither hands the payload (or a part of it) to anything that may check it nor
@@ -75,8 +73,7 @@ class PayloadRead:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SecretRaised:
+class SecretRaised(NamedTuple):
     """A secret put into the message of an exception that leaves a handler (NSP403). ``name`` is the expression as written."""
 
     name: str
@@ -84,8 +81,7 @@ class SecretRaised:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class Facts(NamedTuple):
     """The facts of one definition, each list in the order of path and line.
 
     ``context_known``: every handler was read and none hands its context to code that was not, so that a use which is not listed
@@ -102,8 +98,7 @@ class Facts:
     never_retryable: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ignore:
+class Ignore(NamedTuple):
     """A comment ``nsplugin: ignore[NSP211, NSP209]``, which silences these codes on its line.
 
     ``span`` is the comment's own. ``codes`` holds each code and its span. ``fault`` says what is wrong with how it is written.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -34,8 +33,7 @@ class Asked(NamedTuple):
     digest: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """What was found in a file whose bytes have this digest, and the imports that it rests on."""
 
     digest: str

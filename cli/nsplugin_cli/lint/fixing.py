@@ -11,7 +11,6 @@ import tokenize
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from nsplugin.rules._family import Problem
@@ -36,8 +35,7 @@ class Edit(NamedTuple):
     new: str
 
 
-@dataclass(frozen=True, slots=True)
-class Mended:
+class Mended(NamedTuple):
     """A file's bytes before and after, and how many findings that takes away."""
 
     path: str

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from nsplugin.platforms import Platform, load
 from nsplugin.pointers import UNKNOWN
@@ -21,17 +20,17 @@ TYPESCRIPT: Final = (".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx
 SUFFIXES: Final = (".py", *TYPESCRIPT)
 _PLAIN: Final = ("definePlugin", "defineJob")
 
+_NOTHING: Final[Mapping[str, Any]] = {}
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
+
+class Setting(NamedTuple):
     """What the project file says that the rules need: ``id``, ``version``, the site's time zone."""
 
-    identity: Mapping[str, Any] = field(default_factory=dict)
+    identity: Mapping[str, Any] = _NOTHING
     timezone: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
+class Judged(NamedTuple):
     """The findings of one file, each placed, before any selection; its ignores; how many definitions it holds.
 
     ``lacking``: it is TypeScript, and the extra that reads it is not installed.

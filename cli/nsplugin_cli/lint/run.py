@@ -5,28 +5,30 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from nsplugin.rules._family import Problem
 from nsplugin.rules.identity import problem
 from nsplugin_cli import sources
 from nsplugin_cli.diagnostic import CONFIG_CODE, Diagnostic, Report, WrongCall, ordered
 from nsplugin_cli.facts import Ignore
-from nsplugin_cli.lint import examining, files, fixing, selection, workers
-from nsplugin_cli.lint.cache import Cache
+from nsplugin_cli.lint import examining, files, workers
 from nsplugin_cli.lint.examining import Task, UnreadFile, Verdict
-from nsplugin_cli.lint.fixing import Mended
 from nsplugin_cli.lint.judging import Judged, read_source
 from nsplugin_cli.lint.places import Places
 from nsplugin_cli.progress import track
 from nsplugin_cli.source.suppress import silence
 
+if TYPE_CHECKING:
+    from nsplugin_cli.lint.cache import Cache
+    from nsplugin_cli.lint.fixing import Mended
+
 STDIN = "-"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class Options(NamedTuple):
     """What the command line asks for. ``stdin``: the text to lint in place of the file ``paths`` then names."""
 
     paths: tuple[Path, ...]
@@ -36,8 +38,7 @@ class Options:
     stdin: bytes | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What a run found: the report; by absolute path the problems that count; the files not read, and why.
 
     ``lacking``: how many files need an extra that is not installed.
@@ -59,6 +60,8 @@ def options(
             raise WrongCall(f"there is no {path}")
     if stdin is not None:
         paths = [name or Path("stdin.py")]
+    from nsplugin_cli.lint import selection
+
     return Options(
         paths=tuple(paths) or (Path(),),
         select=selection.codes(select.split(","), "--select"),
@@ -83,25 +86,20 @@ def mend(asked: Options, outcome: Outcome) -> list[Mended]:
 
 def after(asked: Options, mended: Sequence[Mended]) -> Options:
     """The same call once the changes are made: standard input is then what they made of it."""
-    return asked if asked.stdin is None or not mended else replace(asked, stdin=mended[0].after)
+    return asked if asked.stdin is None or not mended else asked._replace(stdin=mended[0].after)
 
 
-@dataclass(slots=True)
 class Run:
     """One run in the making."""
 
-    asked: Options
-    places: Places = field(init=False)
-    cache: Cache | None = field(init=False)
-    verdicts: dict[str, Verdict] = field(default_factory=dict)
-    unread: list[tuple[str, str]] = field(default_factory=list)
-    walked: bool = field(init=False)
-
-    def __post_init__(self) -> None:
-        folders = [os.path.abspath(path) for path in self.asked.paths if path.is_dir()]  # noqa: PTH100
+    def __init__(self, asked: Options) -> None:
+        self.asked = asked
+        folders = [os.path.abspath(path) for path in asked.paths if path.is_dir()]  # noqa: PTH100
         self.walked = bool(folders)
-        self.places = Places([os.getcwd(), *folders], self.asked.select, self.asked.ignore)  # noqa: PTH109
-        self.cache = Cache() if self.asked.cache else None
+        self.places = Places([os.getcwd(), *folders], asked.select, asked.ignore)  # noqa: PTH109
+        self.cache = _cache() if asked.cache else None
+        self.verdicts: dict[str, Verdict] = {}
+        self.unread: list[tuple[str, str]] = []
         examining.forget()
 
     def outcome(self) -> Outcome:
@@ -129,6 +127,8 @@ class Run:
         def counting(judged: Judged) -> list[Problem]:
             own = [each for each in judged.problems if each.path in (None, task.path)]
             return [each for each in silence(own, judged.ignores).problems if self.places.takes(each.code, task.path)]
+
+        from nsplugin_cli.lint import fixing
 
         return fixing.mend(task.path, data, lambda new: examining.examine(task, new).judged, counting)
 
@@ -214,6 +214,12 @@ class Run:
             text = sources.text(Path(path)) if own is None else sources.text_of(own)
             texts[sources.shown(Path(path))] = text.source
         return texts
+
+
+def _cache() -> Cache:
+    from nsplugin_cli.lint.cache import Cache
+
+    return Cache()
 
 
 def _diagnostic(found: Problem, path: str) -> Diagnostic:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from nsplugin.nearest import closest
 from nsplugin_cli.diagnostic import CONFIG_CODE, WrongCall
@@ -49,13 +48,12 @@ def _code(item: str, where: str) -> str:
     return code
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(NamedTuple):
     """What one project file and the command line select. The longest beginning that fits decides, and ``ignore`` a draw."""
 
     select: tuple[str, ...] = (_ALL,)
     ignore: tuple[str, ...] = ()
-    by_file: tuple[tuple[GitIgnoreSpec, tuple[str, ...]], ...] = field(default=())
+    by_file: tuple[tuple[GitIgnoreSpec, tuple[str, ...]], ...] = ()
 
     def takes(self, code: str, path: str) -> bool:
         """Whether a finding counts. ``path`` is relative to the project file's folder, with slashes."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from nsplugin.handlers import Handler
 from nsplugin.rules._family import Found, Problem
@@ -16,8 +15,7 @@ Resolve = Callable[[str, str], "tuple[str, bytes] | None"]
 is not one of the repository's. Python's come with their leading dots (``.jobs``), TypeScript's as written (``./jobs``)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceDefinition:
+class SourceDefinition(NamedTuple):
     """A plugin (NextSkin) or a list of jobs (Cogover) as its source shows it.
 
     ``platform`` by name. ``attribute``: the module attribute or export that holds it, ``None`` when it is held by none.
@@ -31,16 +29,15 @@ class SourceDefinition:
     platform: str
     attribute: str | None
     raw: Mapping[Any, Any]
-    spans: SpanMap = field(repr=False)
+    spans: SpanMap
     handlers: Mapping[str, Handler]
-    problems: tuple[Problem, ...] = ()
     path: str
     call: Span
-    facts: Facts = field(default_factory=Facts, repr=False)
+    problems: tuple[Problem, ...] = ()
+    facts: Facts = Facts()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceFile:
+class SourceFile(NamedTuple):
     """One file, read. ``unreadable`` is the one finding (NSP003) of a file that does not parse; it then has no definitions.
 
     ``ignores``: the comments that silence findings, whether or not the file defines anything.

@@ -31,7 +31,7 @@ def wait_ms(policy: RetryPolicy, attempt: int, random: float) -> int:
 
     Halves round up, as in the source's formula (spec/nextskin.md X3).
     """
-    step = min(policy.base_ms * policy.factor ** (attempt - 1), policy.cap_ms)
+    step: int = min(policy.base_ms * policy.factor ** (attempt - 1), policy.cap_ms)
     return math.floor(step * (policy.jitter_low + policy.jitter_span * random) + 0.5)
 
 

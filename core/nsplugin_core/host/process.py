@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import shutil
@@ -339,7 +340,9 @@ class HostProcess:
         """Said once, before any code of the plugin has run: the process inside its namespace, 0 when there is none."""
         if self._inner is None:
             pid = integer(message, "pid")
-            self._inner = os.pidfd_open(pid) if pid else 0
+            with contextlib.suppress(ProcessLookupError):  # it has ended by now
+                self._inner = 0
+                self._inner = os.pidfd_open(pid) if pid else 0
 
     def _ready(self, message: Message, effects: Effects, now: float) -> None:
         if integer(message, "protocol") != VERSION:

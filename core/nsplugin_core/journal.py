@@ -9,6 +9,7 @@ from typing import Any, Final, Literal, TextIO
 
 import structlog
 
+from nsplugin.durations import spoken
 from nsplugin_core.events import EngineEvent
 from nsplugin_core.host.logs import LogRecord
 from nsplugin_core.views import isoformat
@@ -41,8 +42,15 @@ class Journal:
         self._logger.setLevel(self._level)
         self._logger.propagate = False
         self._logger.handlers[:] = [handler]
+        self._handler = handler
         self._engine = structlog.wrap_logger(logging.getLogger("nsplugin.engine"), _PROCESSORS, structlog.stdlib.BoundLogger)
         self._plugins = structlog.wrap_logger(logging.getLogger("nsplugin.plugins"), _PROCESSORS, structlog.stdlib.BoundLogger)
+
+    def close(self) -> None:
+        """Leave the standard library's log as it was found."""
+        self._logger.removeHandler(self._handler)
+        self._logger.setLevel(logging.NOTSET)
+        self._logger.propagate = True
 
     def observe(self, event: EngineEvent) -> None:
         """Log an engine event."""
@@ -51,6 +59,7 @@ class Journal:
             return
         due = isoformat(event.due) if event.type in _DUE and event.due is not None else None
         fields = {"plugin": event.plugin, "job": event.job, "task": event.task, "attempt": event.attempt, "due": due}
+        fields["wait"] = spoken(event.due - event.at) if event.type == "retry" and event.due is not None else None
         fields["error"] = event.error
         self._engine.log(level, event.type, **{name: value for name, value in fields.items() if value})
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
+from socketserver import TCPServer, ThreadingMixIn
 from typing import Any, ClassVar, Final
 
 from nsplugin_core.metrics import CONTENT_TYPE
@@ -33,15 +35,23 @@ def _plain(status: int, text: str) -> Answer:
     return status, "text/plain; charset=utf-8", f"{text}\n".encode()
 
 
+class AddressRefused(Exception):
+    """The monitor can't listen where it was told to."""
+
+
 class Monitor:
     """Serves the pages in threads of its own, at an address (``"127.0.0.1", 0`` takes any free port).
 
-    Raises ``OSError`` when the address can't be had.
+    Raises :class:`AddressRefused`.
     """
 
     def __init__(self, address: tuple[str, int], answers: Answers) -> None:
         handler = type("Handler", (_Handler,), {"answers": answers})
-        self._server = _Server(address, handler)
+        try:
+            self._server = (_Server6 if ":" in address[0] else _Server)(address, handler)
+        except (OSError, UnicodeError) as error:
+            why = getattr(error, "strerror", None) or error
+            raise AddressRefused(f"{address[0]}:{address[1]} can't be had: {why}") from error
         self._thread = threading.Thread(target=self._server.serve_forever, name="nsplugin-monitor", daemon=True)
         self._thread.start()
 
@@ -58,11 +68,19 @@ class Monitor:
         self._thread.join()
 
 
-class _Server(ThreadingHTTPServer):
+class _Server(ThreadingMixIn, TCPServer):
+    """Not ``HTTPServer``, which asks the network for the machine's name."""
+
     daemon_threads = True
+    allow_reuse_address = True
+    request_queue_size = 16
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that went away is no news."""
+
+
+class _Server6(_Server):
+    address_family = socket.AF_INET6
 
 
 class _Handler(BaseHTTPRequestHandler):

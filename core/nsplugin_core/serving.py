@@ -15,7 +15,7 @@ from nsplugin_core.journal import Form, Journal
 from nsplugin_core.monitoring import Monitor, health, numbers
 from nsplugin_core.service import GRACE_S, Service, ServiceSettings
 
-SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
+SIGNALS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 STOPPED_HARD: Final = 130
 _logger: Final = logging.getLogger("nsplugin.core")
 
@@ -33,24 +33,31 @@ class Serving:
 
 
 def serve(asked: Serving) -> int:
-    """Run until SIGTERM or SIGINT; returns the exit code.
+    """Run until SIGTERM, SIGINT or SIGHUP; returns the exit code.
 
     The first signal ends it gracefully, the second at once, a third without even writing down what was given back.
-    Raises ``StoreError`` when the database can't be opened, ``OSError`` when the monitor's address can't be had.
+    Raises ``StoreError`` when the database can't be opened, and ``AddressRefused`` when the monitor's address can't be had.
     """
     journal = Journal(asked.form, asked.level)
     with signals() as (stop, hurry), ExitStack() as stack:
+        stack.callback(journal.close)
         service = Service(asked.database, settings=asked.settings, observe=journal.observe, sink=journal.take)
-        stack.callback(_stop, service, asked.grace_s, hurry)
-        if asked.monitor is not None:
-            monitor = monitored(service, asked.monitor)
-            stack.callback(monitor.close)
-            host, port = monitor.address
-            _logger.info("metrics and health at http://%s:%d", f"[{host}]" if ":" in host else host, port)
-        service.start()
-        _logger.info("serving with %d workers for each plugin", asked.settings.workers)
-        stop.wait()
+        try:
+            if asked.monitor is not None:
+                stack.callback(_shown(service, asked.monitor).close)
+            service.start()
+            _logger.info("serving with %d workers for each plugin", asked.settings.workers)
+            stop.wait()
+        finally:
+            _stop(service, asked.grace_s, hurry)
     return 0
+
+
+def _shown(service: Service, address: tuple[str, int]) -> Monitor:
+    monitor = monitored(service, address)
+    host, port = monitor.address
+    _logger.info("metrics and health at http://%s:%d", f"[{host}]" if ":" in host else host, port)
+    return monitor
 
 
 def monitored(service: Service, address: tuple[str, int]) -> Monitor:
@@ -76,7 +83,7 @@ def signals() -> Iterator[tuple[threading.Event, threading.Event]]:
     stop, hurry = threading.Event(), threading.Event()
     heard, told = os.pipe()
     os.set_blocking(told, False)
-    previous = {number: signal.signal(number, lambda number, frame: _tell(told)) for number in SIGNALS}
+    previous = {number: signal.signal(number, lambda number, frame: _tell(told)) for number in _caught()}
     watcher = threading.Thread(target=_watch, args=(heard, stop, hurry), name="nsplugin-signals", daemon=True)
     watcher.start()
     try:
@@ -87,6 +94,11 @@ def signals() -> Iterator[tuple[threading.Event, threading.Event]]:
         os.close(told)
         watcher.join()
         os.close(heard)
+
+
+def _caught() -> list[signal.Signals]:
+    """``nohup`` has SIGHUP ignored, and means it."""
+    return [each for each in SIGNALS if each is not signal.SIGHUP or signal.getsignal(each) is not signal.SIG_IGN]
 
 
 def _tell(pipe: int) -> None:

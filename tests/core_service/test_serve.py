@@ -92,6 +92,8 @@ def test_a_second_signal_stops_at_once(local: Site) -> None:
     until(lambda: local.diary(), "the attempt")
     served.process.send_signal(signal.SIGINT)
     until(lambda: "stopping" in served.log.read_text(encoding="utf-8"), "a core that stops")
+    until(lambda: _page(served.monitor, "/ready") == (503, "the core is stopping\n"), "a core that is not ready")
+    assert _page(served.monitor, "/live") == (200, "ok\n")
     assert served.process.poll() is None
     assert served.stop(signal.SIGTERM) == 0
     task = local.task(task_id)

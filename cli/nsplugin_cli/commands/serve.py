@@ -45,6 +45,7 @@ def command(
     """
     with refusals():
         from nsplugin_core.journal import Form
+        from nsplugin_core.monitoring import AddressRefused
         from nsplugin_core.service import ServiceSettings
         from nsplugin_core.serving import Serving, serve
 
@@ -56,5 +57,5 @@ def command(
         asked = Serving(database=database, settings=settings, grace_s=grace, monitor=metrics, form=form, level=log_level)
         try:
             return serve(asked)
-        except OSError as error:
-            raise WrongCall(f"--metrics: {metrics[0]}:{metrics[1]} can't be had: {error.strerror}") from error
+        except AddressRefused as error:
+            raise WrongCall(f"--metrics: {error}") from error

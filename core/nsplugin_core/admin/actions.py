@@ -147,7 +147,7 @@ def _chosen(form: Form) -> list[str]:
 
 def _back(view: PluginView, request: Request) -> str:
     job = form_of(request).one("job")
-    return address(plugin_path(view.id), {"job": job} if job else {}) + "#dead-letters"
+    return address(plugin_path(view.id), {"job": job} if job else {})
 
 
 def _note(request: Request, what: str) -> None:

@@ -259,7 +259,8 @@ export default definePlugin({{
         }}
         ctx.log.info('page stored', {{ page, entries: entries.length, attempt }})
         if (entries.length === PAGE_SIZE) {{
-          await ctx.jobs.enqueue('import-page', {{ cursor, page: page + 1 }}, {{ delaySec: 5, dedupeKey: `page-${{page + 1}}` }})
+          const next = page + 1
+          await ctx.jobs.enqueue('import-page', {{ cursor, page: next }}, {{ delaySec: 5, dedupeKey: `page-${{next}}` }})
         }}
       }},
     }},
@@ -268,7 +269,8 @@ export default definePlugin({{
       async handler({{ payload, ctx }}) {{
         const {{ olderThanDays }} = prune.parse(payload)
         const index = (await ctx.kv.get(`${{PREFIX}}:index`)) ?? []
-        const stale = [...parsed(index, (text) => ctx.log.warn(text))].filter((entry) => isStale(entry, new Date(), olderThanDays))
+        const entries = [...parsed(index, (text) => ctx.log.warn(text))]
+        const stale = entries.filter((entry) => isStale(entry, new Date(), olderThanDays))
         for (const entry of stale) await ctx.kv.delete(keyOf(entry))
         ctx.log.info('pruned', {{ dropped: stale.length, kept: index.length - stale.length }})
       }},

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 PAYS: Final = 40
 """So many files take as long as starting the processes."""
 _CHUNK: Final = 24
-_LITTER: Final = 1
+_LITTER: Final = 64
 """So many files may be done before the memory of their trees is given back."""
 
 Result = tuple[Task, "Verdict | str"]

@@ -28,6 +28,7 @@ fix: .venv/ready-dev
 
 update: .venv/ready-dev
 	$(BIN)/python tests/generated.py
+	NSPLUGIN_UPDATE=1 $(BIN)/pytest -q tests/admin_browser -k pictures
 
 bench: .venv/ready-bench
 	@for bench in bench/*.py; do echo "$$bench"; $(BIN)/python $$bench || missed=1; echo; done; exit $${missed:-0}

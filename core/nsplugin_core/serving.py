@@ -9,11 +9,15 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from nsplugin_core.journal import Form, Journal
 from nsplugin_core.monitoring import Monitor, health, numbers
 from nsplugin_core.service import GRACE_S, Service, ServiceSettings
+
+if TYPE_CHECKING:
+    from nsplugin_core.admin.access import Access
+    from nsplugin_core.admin.serving import AdminServer
 
 SIGNALS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 STOPPED_HARD: Final = 130
@@ -22,12 +26,15 @@ _logger: Final = logging.getLogger("nsplugin.core")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Serving:
-    """What to serve and how. ``monitor``: where metrics and health are shown, ``None``: nowhere."""
+    """What to serve and how. ``monitor``: where metrics and health are shown, ``admin``: where and to whom the administration
+    page is; ``None``: nowhere.
+    """
 
     database: str
     settings: ServiceSettings = field(default_factory=ServiceSettings)
     grace_s: float = GRACE_S
     monitor: tuple[str, int] | None = None
+    admin: Access | None = None
     form: Form = "json"
     level: str = "info"
 
@@ -36,7 +43,8 @@ def serve(asked: Serving) -> int:
     """Run until SIGTERM, SIGINT or SIGHUP; returns the exit code.
 
     The first signal ends it gracefully, the second at once, a third without even writing down what was given back.
-    Raises ``StoreError`` when the database can't be opened, and ``AddressRefused`` when the monitor's address can't be had.
+    Raises ``StoreError`` when the database can't be opened, ``AddressRefused`` when the monitor's address can't be had, and
+    ``AccessRefused`` when the administration page's can't.
     """
     journal = Journal(asked.form, asked.level)
     with signals() as (stop, hurry), ExitStack() as stack:
@@ -45,6 +53,8 @@ def serve(asked: Serving) -> int:
         try:
             if asked.monitor is not None:
                 stack.callback(_shown(service, asked.monitor).close)
+            if asked.admin is not None:
+                stack.callback(_administered(service, asked.admin).stop)
             service.start()
             _logger.info("serving with %d workers for each plugin", asked.settings.workers)
             stop.wait()
@@ -58,6 +68,17 @@ def _shown(service: Service, address: tuple[str, int]) -> Monitor:
     host, port = monitor.address
     _logger.info("metrics and health at http://%s:%d", f"[{host}]" if ":" in host else host, port)
     return monitor
+
+
+def _administered(service: Service, access: Access) -> AdminServer:
+    from nsplugin_core.admin.app import create_app
+    from nsplugin_core.admin.hosts import notice_of
+    from nsplugin_core.admin.serving import AdminServer
+
+    server = AdminServer(create_app(service.operations, access, notice=notice_of(service.hosts.status)), access)
+    server.start()
+    _logger.info("administration page at %s", server.url)
+    return server
 
 
 def monitored(service: Service, address: tuple[str, int]) -> Monitor:

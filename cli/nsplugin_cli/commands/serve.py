@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from nsplugin_cli.commands.admin_options import ADMIN, admin_access
 from nsplugin_cli.commands.core_options import DATABASE, prepare, refusals
 from nsplugin_cli.commands.options import shared
 from nsplugin_cli.commands.serve_options import ADDRESS, provided
@@ -34,9 +35,16 @@ from nsplugin_cli.diagnostic import WrongCall
 @click.option("--providers", metavar="MODULE:NAME", help="What answers for records, messages and the like (docs/providers.md).")
 @click.option("--log-format", type=click.Choice(["auto", "json", "console"]), default="auto", show_default=True)
 @click.option("--log-level", type=click.Choice(["debug", "info", "warning", "error"]), default="info", show_default=True)
-@shared(DATABASE)
+@shared(*ADMIN, DATABASE)
 def command(
-    workers: int, grace: float, metrics: Any, providers: str | None, log_format: Any, log_level: str, database: str
+    workers: int,
+    grace: float,
+    metrics: Any,
+    providers: str | None,
+    log_format: Any,
+    log_level: str,
+    database: str,
+    **admin: Any,
 ) -> int:
     """Run the plugins that are installed in a database, each in a process of its own, until SIGTERM or SIGINT.
 
@@ -44,6 +52,8 @@ def command(
     gives them back at once; either way, nothing is lost. Logs go to standard error.
     """
     with refusals():
+        access = admin_access(admin)
+        from nsplugin_core.admin.access import AccessRefused
         from nsplugin_core.journal import Form
         from nsplugin_core.monitoring import AddressRefused
         from nsplugin_core.service import ServiceSettings
@@ -54,8 +64,12 @@ def command(
         form: Form = log_format
         if log_format == "auto":
             form = "console" if sys.stderr.isatty() else "json"
-        asked = Serving(database=database, settings=settings, grace_s=grace, monitor=metrics, form=form, level=log_level)
+        asked = Serving(
+            database=database, settings=settings, grace_s=grace, monitor=metrics, admin=access, form=form, level=log_level
+        )
         try:
             return serve(asked)
         except AddressRefused as error:
             raise WrongCall(f"--metrics: {error}") from error
+        except AccessRefused as error:
+            raise WrongCall(f"--admin: {error}") from error

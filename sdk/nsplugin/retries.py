@@ -32,7 +32,8 @@ def wait_ms(policy: RetryPolicy, attempt: int, random: float) -> int:
     Halves round up, as in the source's formula (spec/nextskin.md X3).
     """
     step: int = min(policy.base_ms * policy.factor ** (attempt - 1), policy.cap_ms)
-    return math.floor(step * (policy.jitter_low + policy.jitter_span * random) + 0.5)
+    wait: float = step * (policy.jitter_low + policy.jitter_span * random)
+    return math.floor(wait + 0.5)
 
 
 def wait_range_ms(policy: RetryPolicy, attempt: int) -> tuple[int, int]:

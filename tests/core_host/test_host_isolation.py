@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -165,6 +167,16 @@ def _members(session: int) -> list[str]:
 def test_processes_of_its_own_work(shut_in: tuple[World, bool]) -> None:
     assert seen(shut_in[0], "multiprocesses") == "45"
     assert seen(shut_in[0], "subprocesses") == "b'hi\\n'"
+
+
+def test_a_host_whose_other_half_is_killed_at_the_start_ends_too() -> None:
+    """Whoever holds the pipe keeps this test waiting: it ends when nobody is left."""
+    code = (
+        "import os, signal; os.write = lambda *data: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "from nsplugin_core.host.inside.isolation import shut_in; shut_in('namespace')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=30)
+    assert done.returncode == (-signal.SIGKILL if namespaces_work() else 0)
 
 
 def test_an_interpreter_that_can_not_be_started_pauses_the_plugin(tmp_path: Path) -> None:

@@ -457,7 +457,8 @@ def test_a_provider_that_is_not_plugged_in_is_named() -> None:
         await email.send(to="a@example.org", subject="Hi", text="there")
 
     assert str(run_job(cogover(sends), providers=Providers()).error) == (
-        "PROVIDER_MISSING: no provider for email is plugged in: give the core Providers(email=…), or local ones (docs/providers.md)"
+        "PROVIDER_MISSING: no provider for email is plugged in: "
+        "give the core Providers(email=…), or local ones (docs/providers.md)"
     )
 
 

@@ -45,12 +45,14 @@ def _enter_namespace() -> int:
     if pid:
         os.write(write, str(pid).encode())
         _wait_for(pid)
-    os.setsid()
-    outside = int(os.read(read, 32))
-    os.close(read)
     os.close(write)
+    os.setsid()
+    outside = os.read(read, 32)
+    os.close(read)
+    if not outside:
+        os._exit(1)  # the other was killed before it could say
     _own_proc()
-    return outside
+    return int(outside)
 
 
 def _unshare() -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 
 from nsplugin_cli import __version__
@@ -14,6 +15,7 @@ def main() -> int:
     if sys.argv[1:] == ["--version"]:
         print(f"nsplugin {__version__}")
         return 0
+    gc.set_threshold(50_000, 20, 20)  # what is imported stays: to look for garbage in it takes a twentieth of a short run
     try:
         from nsplugin_cli.app import run
 

@@ -123,7 +123,7 @@ def test_upgrade_prints_what_it_means_breaking_changes_first(local: Site) -> Non
     out = local.run("upgrade", str(folder))
     told = out[out.index("Upgraded") :].splitlines()
     assert told[0] == "Upgraded shop 2.0.0 (NextSkin): 2 jobs, 1 schedule, UTC."
-    assert told[2].startswith("  breaking attempts-lowered /jobs/work/maxAttempts: ")
+    assert told[2].startswith("  breaking attempts-lowered /jobs/work")
     assert told[-1] == "  1 unfinished task kept."
     assert any(line.startswith("  harmless job-added /jobs/more: ") for line in told)
 

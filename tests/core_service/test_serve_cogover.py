@@ -68,7 +68,7 @@ def test_a_project_uses_secrets_and_providers_and_its_runs_end_in_its_own_words(
     assert (site.folder / "mails.txt").read_text(encoding="utf-8") == "orders bob ['ada'] hello correct horse"
     tasks = {task["job"]: task for task in site.json("jobs", "list", "--plugin", "orders")["tasks"]}
     assert {job: task["status"] for job, task in tasks.items()} == {"mail": "SUCCEEDED", "fail": "FAILED"}
-    assert (tasks["fail"]["lastError"], tasks["fail"]["lastErrorCode"]) == ("broken for good", "HANDLER_ERROR")
+    assert (tasks["fail"]["lastError"], tasks["fail"]["lastErrorCode"]) == ("broken for good", "ValueError")
     assert run.startswith("TSJ") and len(run) == 15
     again = site.json("jobs", "enqueue", "orders", "mail", "--payload", '{"to": "eve"}', "--idempotency-key", "m1")
     assert (again["id"], again["duplicate"]) == (run, True)

@@ -92,19 +92,20 @@ def run_core(url: str, start: int, marks: str, seed: int) -> None:
     """A core process with all its loops, until it is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     clock = FastClock(start)
-    store = _opened(url)
+    store = opened(url)
     settings = Settings(grace_ms=GRACE_MS)
-    dispatcher = Dispatcher(store, Threads(clock, Marks(marks), seed), clock, observe=_quiet, settings=settings)
+    dispatcher = Dispatcher(store, Threads(clock, Marks(marks), seed), clock, observe=quiet, settings=settings)
     loop = Loop("dispatcher", dispatcher, clock, every_ms=1_000, next_due=dispatcher.next_due)
     dispatcher.wake = loop.wake
-    scheduler = Scheduler(store=store, observe=_quiet)
+    scheduler = Scheduler(store=store, observe=quiet)
     clockwork = Loop("scheduler", scheduler, clock, every_ms=1_000, next_due=scheduler.next_due)
     for each in (loop, clockwork, Loop("sweeper", Sweeper(store=store), clock, every_ms=60_000)):
         each.start()
     threading.Event().wait()
 
 
-def _opened(url: str) -> SqlStore:
+def opened(url: str) -> SqlStore:
+    """A store, as soon as its database answers."""
     while True:
         try:
             return open_store(url)
@@ -112,8 +113,8 @@ def _opened(url: str) -> SqlStore:
             time.sleep(0.2)
 
 
-def _quiet(event: EngineEvent) -> None:
-    pass
+def quiet(event: EngineEvent) -> None:
+    """Nobody listens."""
 
 
 @dataclass
@@ -134,6 +135,7 @@ class Audit:
     faults: list[str] = field(default_factory=list)
     attempts: int = 0
     lost: int = 0
+    given_back: int = 0
 
     def run(self) -> list[str]:
         lives = self._lives()
@@ -142,6 +144,7 @@ class Audit:
             past = self.store.tasks.attempts(task_id)
             self.attempts += len(past)
             self.lost += sum(each.outcome == "lost" for each in past)
+            self.given_back += sum(each.outcome == "deferred" for each in past)
             self._ended_once(task_id, past, dead)
             self._explained(task_id, past, lives.get(task_id, {}))
             self._apart(task_id, past, lives.get(task_id, {}))
@@ -185,13 +188,14 @@ class Audit:
                 self.faults.append(f"{task_id}: claim {each.claim} succeeded without its work")
 
     def _apart(self, task_id: str, past: list[PastAttempt], lives: dict[int, Life]) -> None:
-        """An attempt begins when the one before has ended, or its lease has (B2)."""
+        """An attempt begins when the one before has ended, or its host has, or its lease (B2)."""
         for before, after in pairwise(past):
             first, second = lives.get(before.claim), lives.get(after.claim)
             if first is None or second is None:
                 continue
             over = before.started_at + LEASE_MS
-            if second.begin < min(over, over if first.end is None else first.end):
+            died = before.ended_at if before.outcome == "deferred" else over
+            if second.begin < min(over, died if first.end is None else first.end):
                 self.faults.append(f"{task_id}: claims {before.claim} and {after.claim} overlap: {first}, {second}")
 
 

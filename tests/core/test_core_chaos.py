@@ -12,7 +12,7 @@ import random
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -20,16 +20,18 @@ from typing import Any
 
 import pytest
 
-from engine_chaos import MAX_ATTEMPTS, TIMEOUT_MS, Audit, FastClock, run_core
+import host_chaos
+from engine_chaos import MAX_ATTEMPTS, TIMEOUT_MS, Audit, FastClock, quiet, run_core
 from engine_world import STORES, nextskin, store_url
 from nsplugin_core.enqueueing import Enqueuer
-from nsplugin_core.events import EngineEvent
 from nsplugin_core.registry import Registry
 from nsplugin_core.store import SqlStore, open_store
 from nsplugin_core.store.errors import StoreUnavailable
+from nsplugin_core.tasks import UNFINISHED
 
 ROUNDS = int(os.environ.get("NSPLUGIN_CHAOS_ROUNDS", "200"))
-SHARE = {"sqlite": 0.4, "postgres": 0.6}
+SHARE = {"sqlite": 0.35, "postgres": 0.5}
+HOST_SHARE = 0.15
 CORES, BURST, PAUSE_S = 2, 15, 0.08
 DRAIN_S = 90
 
@@ -37,39 +39,38 @@ DRAIN_S = 90
 class Chaos:
     """Core processes, somebody who enqueues, and somebody who breaks things."""
 
-    def __init__(self, url: str, folder: Path) -> None:
-        self.url, self.marks = url, folder / "marks"
+    def __init__(self, url: str, folder: Path, run: Callable[[str, int, str, int], None] = run_core) -> None:
+        self.url, self.marks, self.run = url, folder / "marks", run
         self.marks.touch()
         self.clock = FastClock(time.time_ns() // 1_000_000)
         self.random = random.Random(42)
         self.context = multiprocessing.get_context("forkserver")
-        self.context.set_forkserver_preload(["engine_chaos"])
+        self.context.set_forkserver_preload(["engine_chaos", "host_chaos"])
         self.cores: list[BaseProcess] = []
         self.store: SqlStore = open_store(url)
-        self.enqueuer = Enqueuer(store=self.store, clock=self.clock, observe=_quiet)
+        self.enqueuer = Enqueuer(store=self.store, clock=self.clock, observe=quiet)
         self.accepted: set[str] = set()
         self.doubtful = 0
-        limits = {"maxAttempts": MAX_ATTEMPTS, "timeoutMs": TIMEOUT_MS}
-        self.jobs = {"sync": limits, "tick": limits}
-        cron = [{"schedule": "* * * * *", "job": "tick"}]
-        registry = Registry(store=self.store, clock=self.clock)
-        registry.install(nextskin(jobs=self.jobs, cron=cron), timezone="UTC")
+        self.registry = Registry(store=self.store, clock=self.clock)
 
     def start_core(self) -> None:
         arguments = (self.url, self.clock.start, str(self.marks), self.random.getrandbits(32))
-        process = self.context.Process(target=run_core, args=arguments, daemon=True)
+        process = self.context.Process(target=self.run, args=arguments, daemon=True)
         process.start()
         self.cores.append(process)
 
     def enqueue(self) -> None:
         """What was accepted must be done; what failed for the database's sake may or may not be."""
         for _ in range(BURST):
-            key: dict[str, Any] = {"dedupeKey": f"k{self.random.randrange(40)}"} if self.random.random() < 0.3 else {}
             try:
-                result = self.enqueuer.enqueue("shop", "sync", None, {"delaySec": self.random.choice([0, 0, 0, 5]), **key})
-                self.accepted.add(result.task_id)
+                self.accepted.add(self.enqueuer.enqueue("shop", "sync", None, self.options()).task_id)
             except StoreUnavailable:
                 self.doubtful += 1
+
+    def options(self) -> dict[str, Any]:
+        """Some delays, some keys."""
+        key = {"dedupeKey": f"k{self.random.randrange(40)}"} if self.random.random() < 0.3 else {}
+        return {"delaySec": self.random.choice([0, 0, 0, 5]), **key}
 
     def kill(self) -> None:
         victim = self.cores.pop(self.random.randrange(len(self.cores)))
@@ -98,23 +99,26 @@ class Chaos:
                 (f"nsplugin:{schema}",),
             )
 
+    def harm(self) -> None:
+        """One of the things that can happen."""
+        self.random.choice([self.kill, self.kill, self.pause, self.cut_off, self.cut_off])()
+
     def round(self, number: int) -> None:
         self.enqueue()
-        self.random.choice([self.kill, self.kill, self.pause, self.cut_off, self.cut_off])()
+        self.harm()
         restart = os.environ.get("NSPLUGIN_CHAOS_RESTART")
         if restart and number % 50 == 49 and self.url.startswith("postgres"):
             subprocess.run(restart, shell=True, check=True)
         time.sleep(PAUSE_S)
 
     def settle(self) -> None:
-        """No more fires; what is queued is worked off."""
-        self._until_it_answers(lambda: Registry(store=self.store, clock=self.clock).install(nextskin(jobs=self.jobs)))
+        """What is queued is worked off."""
         end = time.monotonic() + DRAIN_S
-        while any(depth.state != "dead" for depth in self._until_it_answers(self.store.tasks.depths)):
+        while any(depth.state in UNFINISHED for depth in self.until_it_answers(self.store.tasks.depths)):
             assert time.monotonic() < end, f"not worked off: {self.store.tasks.depths()}"
             time.sleep(0.2)
 
-    def _until_it_answers(self, call: Any) -> Any:
+    def until_it_answers(self, call: Any) -> Any:
         while True:
             try:
                 return call()
@@ -128,36 +132,77 @@ class Chaos:
         self.store.close()
 
 
-def _quiet(event: EngineEvent) -> None:
-    pass
+class HostChaos(Chaos):
+    """The same with real hosts, of a Cogover project, and somebody who kills those too."""
+
+    def options(self) -> dict[str, Any]:
+        key = {"idempotencyKey": f"k{self.random.randrange(200)}"} if self.random.random() < 0.3 else {}
+        return {"delayMs": self.random.choice([0, 0, 0, 5_000]), **key}
+
+    def harm(self) -> None:
+        self.random.choice([self.kill, self.pause, self.cut_off, self.kill_host, self.kill_host])()
+        time.sleep(0.4)
+
+    def kill_host(self) -> None:
+        """While it works."""
+        self.enqueue()
+        victim = self.random.choice(self.cores)
+        assert victim.pid is not None
+        self.hosts_killed += host_chaos.kill_hosts(victim.pid)
+
+    hosts_killed = 0
 
 
 @contextmanager
-def chaos(kind: str, folder: Path) -> Iterator[Chaos]:
+def chaos(kind: str, folder: Path, made_of: type[Chaos] = Chaos, **options: Any) -> Iterator[Chaos]:
     with store_url(kind, folder) as url:
-        made = Chaos(url, folder)
+        made = made_of(url, folder, **options)
         try:
             yield made
         finally:
             made.close()
 
 
+def endure(made: Chaos, rounds: int) -> None:
+    """Start, break things for so many rounds, and let everything come to its end."""
+    for _ in range(CORES):
+        made.start_core()
+    for number in range(rounds):
+        made.round(number)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [pytest.param(kind, marks=[pytest.mark.postgres] * (kind == "postgres")) for kind in STORES])
 def test_b2_killing_any_process_at_any_moment_loses_nothing_and_runs_nothing_twice_at_once(kind: str, tmp_path: Path) -> None:
+    limits = {"maxAttempts": MAX_ATTEMPTS, "timeoutMs": TIMEOUT_MS}
+    jobs = {"sync": limits, "tick": limits}
+    rounds = int(ROUNDS * SHARE[kind])
     with chaos(kind, tmp_path) as made:
-        for _ in range(CORES):
-            made.start_core()
-        rounds = int(ROUNDS * SHARE[kind])
-        for number in range(rounds):
-            made.round(number)
+        made.registry.install(nextskin(jobs=jobs, cron=[{"schedule": "* * * * *", "job": "tick"}]), timezone="UTC")
+        endure(made, rounds)
+        made.until_it_answers(lambda: made.registry.install(nextskin(jobs=jobs)))
         made.settle()
         audit = Audit(store=made.store, accepted=made.accepted, marks=made.marks)
-        faults = audit.run()
-        assert faults == []
+        assert audit.run() == []
         assert len(made.accepted) > rounds * BURST // 2
         assert audit.attempts > len(made.accepted), "some attempts were cut short"
         assert audit.lost > 0, "no core died with work in hand"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [pytest.param(kind, marks=[pytest.mark.postgres] * (kind == "postgres")) for kind in STORES])
+def test_b2_killing_hosts_too_loses_nothing_and_costs_no_attempt(kind: str, tmp_path: Path) -> None:
+    rounds = max(10, int(ROUNDS * HOST_SHARE / 2))
+    (tmp_path / "main.py").write_text(host_chaos.CODE)
+    with chaos(kind, tmp_path, HostChaos, run=host_chaos.run_core) as made:
+        assert isinstance(made, HostChaos)
+        made.registry.install(host_chaos.MANIFEST, timezone="UTC")
+        endure(made, rounds)
+        made.settle()
+        audit = host_chaos.HostAudit(store=made.store, accepted=made.accepted, marks=made.marks, start=made.clock.start)
+        assert audit.run() == []
+        assert made.hosts_killed > 0
+        assert audit.given_back > 0, "no host died with work in hand"
 
 
 def test_the_audit_finds_what_must_not_be(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ def test_e4_a_moment_in_the_past_is_now(orders: World) -> None:
 
 
 @pytest.mark.parametrize("state", ["PENDING", "RUNNING", "SUCCEEDED", "FAILED"])
-def test_e5_the_stored_run_is_returned_whatever_its_state(orders: World, state: str) -> None:
+def test_e1_e5_the_stored_run_is_returned_whatever_its_state(orders: World, state: str) -> None:
     orders.hosts.script = lambda attempt: {
         "PENDING": None, "RUNNING": None, "SUCCEEDED": Ending(), "FAILED": Ending("failure"),
     }[state]  # fmt: skip

@@ -179,4 +179,4 @@ def test_what_was_retried_runs(page: Site, client: httpx.Client) -> None:
     page.core.step()
     page.core.forward(SECOND)
     assert stored(page, ids) == [None, None]
-    assert "Dead letters Job" in text_of(client.get(SHOP).text)
+    assert "Dead letters None." in text_of(client.get(SHOP).text)

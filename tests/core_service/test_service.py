@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import pytest
 
@@ -32,6 +33,10 @@ FIRES = """
 """
 
 
+def _retried(events: list[EngineEvent], times: int) -> bool:
+    return [event.type for event in events].count("retry") == times
+
+
 @contextmanager
 def running(site: Site, clock: ShiftedClock, events: list[EngineEvent] | None = None) -> Iterator[Service]:
     """A core that works meanwhile."""
@@ -51,7 +56,7 @@ def test_a_task_is_retried_becomes_a_dead_letter_and_is_brought_back(site: Site)
     with running(site, clock, events) as core:
         task_id = site.enqueue("work")
         for attempt, wait in ((1, 10_000), (2, 20_000)):
-            until(lambda: [event.type for event in events].count("retry") == attempt, "a retry")  # noqa: B023
+            until(partial(_retried, events, attempt), "a retry")
             retry = [event for event in events if event.type == "retry"][-1]
             assert 0.8 * wait <= (retry.due or 0) - retry.at <= 1.2 * wait
             clock.ahead += 2 * wait

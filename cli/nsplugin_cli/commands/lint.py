@@ -10,6 +10,7 @@ import click
 
 from nsplugin_cli import terminal
 from nsplugin_cli.commands.options import COLOR, FORMAT, STRICT, shared, show
+from nsplugin_cli.diagnostic import WrongCall
 
 if TYPE_CHECKING:
     from nsplugin_cli.lint.fixing import Mended
@@ -43,7 +44,10 @@ def command(paths: tuple[Path, ...], select: str, ignore: str, cache: bool, name
 
         for _ in changes(asked.paths):
             terminal.say("\nlinting again")
-            code = _once(asked, **how)
+            try:
+                code = _once(asked, **how)
+            except WrongCall as error:  # a project file in the middle of being changed
+                terminal.say(f"Error: {error}")
     return code
 
 

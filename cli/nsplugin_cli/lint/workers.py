@@ -29,7 +29,8 @@ def results(tasks: Sequence[Task]) -> Iterator[Result]:
     if processes < 2 or not hasattr(os, "fork") or threading.active_count() > 1:
         yield from _one_by_one(tasks)
         return
-    yield from _at_once(tasks, processes)
+    yield result(tasks[0])  # which loads what all of them need, before it is shared
+    yield from _at_once(tasks[1:], processes)
 
 
 def _cores() -> int:

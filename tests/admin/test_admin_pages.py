@@ -220,6 +220,9 @@ def test_a_disabled_plugin_shows_that_nothing_fires(page: Site, client: httpx.Cl
     text = seen(client, SHOP)
     assert "Disabled: what waits is kept, nothing of it starts, and no schedule fires." in text
     assert text.count("none while disabled") == 2
+    install_orders(page)
+    page.core.registry.disable("orders")
+    assert "None while the plugin is disabled." in seen(client, "/admin/plugins/orders")
 
 
 def test_static_files_are_kept_by_their_content(client: httpx.Client) -> None:

@@ -180,3 +180,10 @@ def _line_within(process: subprocess.Popen[str], seconds: float) -> str:
 def test_watch_is_for_people_and_files(tmp_path: Path) -> None:
     assert lint(tmp_path, "--watch", "--format", "json").code == 2
     assert lint(tmp_path, "--watch", "-").code == 2
+
+
+def test_what_another_file_says_is_shown_where_it_is_used(tmp_path: Path) -> None:
+    write(tmp_path, jobs_ts="export const JOBS = { tidy: { maxAttempts: 50, handler() {} } }\n")
+    source = "import { definePlugin } from '@nextskin/plugin-sdk'\nimport { JOBS } from './jobs'\n"
+    write(tmp_path, plugin_ts=source + "export default definePlugin({\n  jobs: JOBS,\n})\n")
+    assert findings(tmp_path) == ["plugin.ts:4:3 NSP104"]

@@ -144,6 +144,13 @@ def test_ignored_and_unselected_findings_are_not_mended(tmp_path: Path) -> None:
     assert (tmp_path / "plugin.py").read_text() == plugin("@daily")
 
 
+def test_a_comment_that_moves_with_the_edit_stays_what_it_is(tmp_path: Path) -> None:
+    source = plugin("@daily").replace('tidy")])', 'tidyy")])  # nsplugin: ignore[NSP209]')
+    write(tmp_path, plugin_py=source)
+    assert lint(tmp_path, "--fix").err == "mended 2 findings in 1 file\n"
+    assert (tmp_path / "plugin.py").read_text() == source.replace("@daily", "0 0 * * *").replace("tidyy", "tidy")
+
+
 DIFFERENCE = """--- a/plugin.py
 +++ b/plugin.py
 @@ -5,4 +5,4 @@

@@ -82,7 +82,12 @@ def _tried(path: str, data: bytes, judged: Judged, edits: list[Edit], judge: Jud
 
 def _is_better(before: Judged, after: Judged) -> bool:
     old, new = (Counter(problem.code for problem in judged.problems) for judged in (before, after))
-    return new < old and after.definitions == before.definitions and after.ignores == before.ignores
+    return new < old and after.definitions == before.definitions and _silenced(after) == _silenced(before)
+
+
+def _silenced(judged: Judged) -> list[tuple[list[str], str | None]]:
+    """What the ignores say; their columns may move."""
+    return [([code for code, _ in ignore.codes], ignore.fault) for ignore in judged.ignores]
 
 
 class _Source:

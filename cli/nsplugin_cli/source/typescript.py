@@ -245,20 +245,20 @@ class _Reader:
         value = located.value
         self._note(located, pointer, shaped)
         if isinstance(value, Mapping):
-            return dict(self._flat_entries(value, pointer, shaped))
+            return dict(self._flat_entries(located, pointer, shaped))
         if isinstance(value, list):
             return [self._flatten(item, join(pointer, at), shaped) for at, item in enumerate(value)]
         return UNKNOWN if isinstance(value, (FunctionValue, CallValue)) or undefined(value) else value
 
-    def _flat_entries(self, value: Mapping, pointer: str, shaped: Shaped) -> Iterator[tuple[Any, Any]]:
-        for name, entry in value.items():
+    def _flat_entries(self, located: Located, pointer: str, shaped: Shaped) -> Iterator[tuple[Any, Any]]:
+        for name, entry in located.value.items():
             if name is UNKNOWN:
                 yield UNKNOWN, UNKNOWN
                 continue
             if name == _OWN_HANDLER and pointer.count("/") == 2 and pointer.startswith(("/jobs/", "/routes/")):
                 continue
             inner = join(pointer, name)
-            if entry.key is not None and entry.item.module is self.module:
+            if entry.key is not None and located.module is self.module:
                 shaped.spans.keys[inner] = self.module.span(entry.key)
             yield name, self._flatten(entry.item, inner, shaped)
 

@@ -1,9 +1,9 @@
 """The core's queue side by side with procrastinate, pgqueuer and huey, in one run on one server: prints a table.
 
-Run it with ``python bench/core.py --postgres postgresql://user@host/database`` (the user may create databases). Durability is
-on everywhere: PostgreSQL as it is set up, SQLite with a sync for every commit. *in-process* runs handlers as a function call,
-so that the queue alone is measured; *hosts* runs them in a host process, as a real core does. ``--delayed 1000000`` also
-measures a claim beside that many delayed tasks.
+Run it with ``python bench/core.py --postgres postgresql://user@host/database`` (the user may create databases); without a
+server SQLite alone is measured. Durability is on everywhere: PostgreSQL as it is set up, SQLite with a sync for every commit.
+*in-process* runs handlers as a function call, so that the queue alone is measured; *hosts* runs them in a host process, as a
+real core does. ``--delayed 1000000`` also measures a claim beside that many delayed tasks.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from statistics import median, quantiles
@@ -283,77 +284,119 @@ def file() -> Iterator[str]:
         yield f"sqlite:///{folder}/core.db"
 
 
-Measure = Callable[[str, int], Timed]
+Place = Callable[[], Any]
+Reached = tuple[str, float, float]
+"""What was measured, the ratio reached, and the one wanted."""
 
 
-def table(server: str, tasks: int) -> dict[str, Timed]:
-    """Every contender in turn; tasks a second."""
-    rows: dict[str, tuple[Callable[[], Any], Measure]] = {
-        "PostgreSQL: nsplugin, in-process": (lambda: database(server), ours),
-        "PostgreSQL: nsplugin, hosts": (lambda: database(server), ours_with_hosts),
-        "PostgreSQL: pgqueuer": (lambda: database(server), core_peers.pgqueuer),
-        "PostgreSQL: procrastinate": (lambda: database(server), core_peers.procrastinate),
-        "SQLite: nsplugin, in-process": (file, ours),
-        "SQLite: nsplugin, hosts": (file, ours_with_hosts),
-        "SQLite: huey": (file, core_peers.huey),
-    }
-    rates: dict[str, Timed] = {}
-    for name, (place, measure) in rows.items():
-        with place() as url:
-            enqueued, taken = measure(url, tasks)
-        rates[name] = (tasks / enqueued, tasks / taken)
-        print(f"{name:36} {rates[name][0]:9,.0f} {rates[name][1]:9,.0f}", flush=True)
-    return rates
+def contenders(server: str | None) -> Iterator[tuple[str, Place, Callable[[str, int], Timed]]]:
+    """Who takes part: its name, where it works, and how it is measured."""
+    yield "SQLite: nsplugin, in-process", file, ours
+    yield "SQLite: nsplugin, hosts", file, ours_with_hosts
+    yield "SQLite: huey", file, core_peers.huey
+    if server is not None:
+        place = partial(database, server)
+        yield "PostgreSQL: nsplugin, in-process", place, ours
+        yield "PostgreSQL: nsplugin, hosts", place, ours_with_hosts
+        yield "PostgreSQL: pgqueuer", place, core_peers.pgqueuer
+        yield "PostgreSQL: procrastinate", place, core_peers.procrastinate
 
 
-def goals(rates: dict[str, Timed]) -> Iterator[tuple[str, float, float]]:
-    """What was reached and what was wanted, as ratios."""
+def rates(server: str | None, tasks: int, rounds: int) -> dict[str, Timed]:
+    """Tasks a second, the median of the rounds; everybody takes a turn in each."""
+    taken: dict[str, list[Timed]] = {}
+    for _ in range(rounds):
+        for name, place, measure in contenders(server):
+            with place() as url:
+                taken.setdefault(name, []).append(measure(url, tasks))
+    medians: dict[str, Timed] = {}
+    print(f"{'tasks a second':36} {'enqueue':>9} {'drain':>9}")
+    for name, times in taken.items():
+        enqueued, drained_in = (median(column) for column in zip(*times, strict=True))
+        medians[name] = (tasks / enqueued, tasks / drained_in)
+        print(f"{name:36} {medians[name][0]:9,.0f} {medians[name][1]:9,.0f}")
+    return medians
+
+
+GOALS = (
+    ("PostgreSQL", "enqueue", "pgqueuer", 1.1),
+    ("PostgreSQL", "drain", "pgqueuer", 1.1),
+    ("PostgreSQL", "enqueue", "procrastinate", 4.0),
+    ("PostgreSQL", "drain", "procrastinate", 4.0),
+    ("SQLite", "drain", "huey", 2.0),
+)
+
+
+def compared(measured: dict[str, Timed]) -> Iterator[Reached]:
+    """Ours by theirs."""
     for runner in ("in-process", "hosts"):
-        pg, lite = rates[f"PostgreSQL: nsplugin, {runner}"], rates[f"SQLite: nsplugin, {runner}"]
-        yield f"{runner}: enqueue / pgqueuer's", pg[0] / rates["PostgreSQL: pgqueuer"][0], 1.1
-        yield f"{runner}: drain / pgqueuer's", pg[1] / rates["PostgreSQL: pgqueuer"][1], 1.1
-        yield f"{runner}: enqueue / procrastinate's", pg[0] / rates["PostgreSQL: procrastinate"][0], 4.0
-        yield f"{runner}: drain / procrastinate's", pg[1] / rates["PostgreSQL: procrastinate"][1], 4.0
-        yield f"{runner}: drain / huey's", lite[1] / rates["SQLite: huey"][1], 2.0
+        for store_name, what, peer, wanted in GOALS:
+            mine, theirs = measured.get(f"{store_name}: nsplugin, {runner}"), measured.get(f"{store_name}: {peer}")
+            if mine and theirs:
+                column = ("enqueue", "drain").index(what)
+                yield f"{store_name}, {runner}: {what} / {peer}'s", mine[column] / theirs[column], wanted
+
+
+def two_processes(server: str, tasks: int) -> Reached:
+    """Whether a second core process makes the drain of a long queue faster."""
+    taken = []
+    for processes in (1, 2):
+        with database(server) as url:
+            taken.append(several(url, 5 * tasks, processes))
+    return "PostgreSQL: drain, two processes / one", taken[0] / taken[1], 1.0
+
+
+def at_rest(name: str, place: Place, delayed: int) -> Iterator[Reached]:
+    """Latency at light load, memory when idle, and a claim beside delayed tasks."""
+    with place() as url:
+        middle, rare = latency(url)
+    with place() as url:
+        memory = idle_memory(url)
+    print(f"{name}: enqueue to start {middle:.1f} ms, for 99 of 100 within {rare:.1f} ms; {memory:.0f} MB resident when idle")
+    yield f"{name}: 10 ms / p50", 10 / middle, 1.0
+    yield f"{name}: 30 ms / p99", 30 / rare, 1.0
+    yield f"{name}: 80 MB / resident", 80 / memory, 1.0
+    if delayed:
+        with place() as url:
+            alone, beside = claims(url, delayed)
+        print(f"{name}: a look and a claim take {alone:.2f} ms, beside {delayed:,} delayed tasks {beside:.2f} ms")
+        yield f"{name}: 1.5 x a claim alone / beside delayed", 1.5 * alone / beside, 1.0
+
+
+def options() -> argparse.Namespace:
+    """What was asked for."""
+    parser = argparse.ArgumentParser(description="Measure the core's queue beside other queues.")
+    parser.add_argument("--postgres", default=os.environ.get("NSPLUGIN_TEST_POSTGRES"), help="a server's URL")
+    parser.add_argument("--tasks", type=int, default=10_000)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--delayed", type=int, default=0, help="also claim beside that many delayed tasks")
+    return parser.parse_args()
+
+
+def headline(server: str | None, tasks: int) -> str:
+    """The date, the machine, and what runs on it."""
+    machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    if server is None:
+        return f"{datetime.now(UTC):%Y-%m-%d}, {machine}; {tasks:,} no-op tasks; no PostgreSQL: name a server with --postgres\n"
+    with psycopg.connect(server) as connection:
+        version = connection.info.server_version // 10_000
+    return f"{datetime.now(UTC):%Y-%m-%d}, {machine}, PostgreSQL {version}; {tasks:,} no-op tasks\n"
 
 
 def main() -> int:
     """Measure and print; 1 when a goal is missed."""
-    options = argparse.ArgumentParser(description="Measure the core's queue beside other queues.")
-    options.add_argument("--postgres", default=os.environ.get("NSPLUGIN_TEST_POSTGRES"), help="a server's URL")
-    options.add_argument("--tasks", type=int, default=10_000)
-    options.add_argument("--delayed", type=int, default=0, help="also claim beside that many delayed tasks")
-    chosen = options.parse_args()
-    if not chosen.postgres:
-        options.error("name a PostgreSQL server: --postgres postgresql://user@host/database")
-    server = chosen.postgres
-    with psycopg.connect(server) as connection:
-        version = connection.info.server_version // 10_000
-    machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, PostgreSQL {version}"
-    print(f"{datetime.now(UTC):%Y-%m-%d}, {machine}; {chosen.tasks:,} no-op tasks\n")
-    print(f"{'tasks a second':36} {'enqueue':>9} {'drain':>9}")
-    reached = list(goals(table(server, chosen.tasks)))
-    with database(server) as url:
-        one = several(url, chosen.tasks, 1)
-    with database(server) as url:
-        reached.append(("PostgreSQL: two processes / one", one / several(url, chosen.tasks, 2), 1.0))
-    print("\nmilliseconds, enqueue to start       p50       p99")
-    for name, place in (("PostgreSQL", lambda: database(server)), ("SQLite", file)):
-        with place() as url:
-            middle, rare = latency(url)
-        print(f"{name:33} {middle:7.1f}   {rare:7.1f}")
-        reached += [(f"{name}: 10 ms / p50", 10 / middle, 1.0), (f"{name}: 30 ms / p99", 30 / rare, 1.0)]
-        with place() as url:
-            memory = idle_memory(url)
-        print(f"{name}: {memory:.0f} MB resident when idle")
-        if chosen.delayed:
-            with place() as url:
-                alone, beside = claims(url, chosen.delayed)
-            print(f"{name}: a claim takes {alone:.2f} ms, beside {chosen.delayed:,} delayed tasks {beside:.2f} ms")
-            reached.append((f"{name}: a claim beside delayed ones, slack", 1.5 * alone / beside, 1.0))
-    print(f"\n{'goal':44} {'reached':>8} {'wanted':>7}")
+    chosen = options()
+    server: str | None = chosen.postgres
+    print(headline(server, chosen.tasks))
+    reached = list(compared(rates(server, chosen.tasks, chosen.rounds)))
+    print()
+    reached += at_rest("SQLite", file, chosen.delayed)
+    if server is not None:
+        reached += at_rest("PostgreSQL", partial(database, server), chosen.delayed)
+        reached.append(two_processes(server, chosen.tasks))
+    print(f"\n{'goal':52} {'reached':>8} {'wanted':>7}")
     for what, ratio, wanted in reached:
-        print(f"{what:44} {ratio:8.2f} {wanted:7.2f}{'' if ratio >= wanted else '  missed'}")
+        print(f"{what:52} {ratio:8.2f} {wanted:7.2f}{'' if ratio >= wanted else '  missed'}")
     return int(any(ratio < wanted for _, ratio, wanted in reached))
 
 

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -176,3 +180,87 @@ def test_a_flood_of_output_is_cut(tmp_path: Path) -> None:
     _, _, err = build(tmp_path, DEFINITION + "print('x' * 1_000_000)")
     assert len(err) < 70_000
     assert "… and 934,465 more bytes" in err
+
+
+def test_the_manifest_is_the_same_in_every_process(tmp_path: Path) -> None:
+    """The order of sets, and docstrings, do not depend on how nsplugin itself is run (spec/manifest.md: same source, same bytes)."""
+    source = '''
+from pydantic import BaseModel
+from nsplugin import Job, define_plugin
+
+NAMES = {"alpha", "beta", "gamma", "delta", "epsilon", "zeta"}
+
+
+class Key(BaseModel):
+    """What is tidied."""
+
+
+def tidy():
+    pass
+
+
+plugin = define_plugin(id="tidy", jobs={name: Job(tidy, payload=Key) for name in NAMES}, capabilities=list({"storage.kv", "a", "b"}))
+'''
+    (tmp_path / "plugin.py").write_text(source, encoding="utf-8")
+    made = set()
+    for seed, level in (("1", "0"), ("2", "2"), ("3", "1"), ("random", "0")):
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONOPTIMIZE": level}
+        command = [sys.executable, "-m", "nsplugin_cli", "build", "--stdout", str(tmp_path)]
+        made.add(subprocess.run(command, env=environment, check=True, capture_output=True).stdout)
+    (manifest,) = made
+    assert b"What is tidied." in manifest
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL, signal.SIGHUP, signal.SIGINT])
+def test_a_build_that_is_killed_leaves_nothing_running(tmp_path: Path, number: signal.Signals) -> None:
+    source = "import os, subprocess, time\nchild = subprocess.Popen(['sleep', '60'])\n"
+    source += "open('new', 'w').write(f'{os.getpid()} {child.pid}'); os.rename('new', 'pids')\ntime.sleep(60)\n"
+    (tmp_path / "plugin.py").write_text(source, encoding="utf-8")
+    building = subprocess.Popen(
+        [sys.executable, "-m", "nsplugin_cli", "build", str(tmp_path)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    deadline = time.monotonic() + 15
+    while not (tmp_path / "pids").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    building.send_signal(number)
+    building.wait(timeout=10)
+    pids = [int(pid) for pid in (tmp_path / "pids").read_text().split()]
+    while any(map(_runs, pids)):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_what_was_found_before_the_entry_failed_is_reported_too(tmp_path: Path) -> None:
+    """All findings in one run (spec/cli.md)."""
+    source = 'from nsplugin import Job, define_plugin\n\nplugin = define_plugin(id="x y", jobs={"a": Job(print, max_attempts=21)})\n1 / 0\n'
+    _, report, _ = build(tmp_path, source)
+    assert ("NSP110", 3) in findings(report)
+    assert ("NSP104", 3) in findings(report)
+    assert ("NSP003", 4) in findings(report)
+
+
+@pytest.mark.parametrize(
+    ("decorator", "code", "message"),
+    [
+        ('@define_job("a7")', "NSP007", 'define_job takes a mapping or keyword arguments, not the string "a7"'),
+        ('@define_job({"key": "a8"})', "NSP106", 'the handler of job "a8" is missing'),
+        ('@define_job({"key": "a8", "name": None})', "NSP106", 'the handler of job "a8" is missing'),
+    ],
+)
+def test_a_decorator_that_was_called_wrongly_is_reported_as_such(
+    tmp_path: Path, decorator: str, code: str, message: str
+) -> None:
+    source = f"from nsplugin.cogover import define_job\n\n\n{decorator}\ndef tidy():\n    pass\n\n\njobs = [tidy]\n"
+    (tmp_path / "nsplugin.toml").write_text('platform = "cogover"\nid = "tidy"\n', encoding="utf-8")
+    _, report, _ = build(tmp_path, source)
+    found = {item["code"]: item["message"] for item in report["diagnostics"]}
+    assert found[code] == message
+    assert "NSP003" not in found
+
+
+@pytest.mark.parametrize("names", ["['len']", "[n for n in vars(builtins) if n[0] != '_']", "list(vars(builtins))"])
+def test_a_plugin_that_deletes_the_built_in_names(tmp_path: Path, names: str) -> None:
+    _, report, err = build(tmp_path, DEFINITION + f"import builtins\nfor n in {names}: delattr(builtins, n)\n")
+    assert {code for code, _ in findings(report)} <= {"NSP003"}
+    assert "Traceback" not in err

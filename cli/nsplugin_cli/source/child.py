@@ -5,10 +5,13 @@ Whatever the plugin does to this process, the parent (``load.py``) sees one comp
 
 from __future__ import annotations
 
+import builtins
 import faulthandler
 import fcntl
 import json
 import os
+import select
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -35,6 +38,8 @@ MAX_FRAMES: Final = 40
 _REPORTERS: Final = ("json", "nsplugin")
 """The packages whose classes are put back after the import: what judges and reports."""
 MAX_TEXT: Final = 2_000
+GRACE: Final = 1.0
+"""Seconds after the time limit until the guard ends what the parent should have ended."""
 
 
 def main() -> None:
@@ -44,19 +49,46 @@ def main() -> None:
     trace = fcntl.fcntl(request["trace"], fcntl.F_DUPFD_CLOEXEC, HIGH)
     for number in (request["report"], request["trace"]):
         os.close(number)
+    _start_guard(request["parent"], request["deadline"] + GRACE)
     sys.argv[:] = [request["file"] or request["module"]]
     sys.path.insert(0, request["folder"])
-    restore, leave, output = _snapshot(), os._exit, (sys.stdout, sys.stderr)
+    restore, leave, output, anything = _snapshot(), os._exit, (sys.stdout, sys.stderr), BaseException
     faulthandler.enable(file=trace)
     faulthandler.dump_traceback_later(max(request["alarm"] - time.monotonic(), 0.01), file=trace)
     try:
         outcome = _outcome(request, restore)
-    except BaseException as error:
+    except anything as error:  # the plugin may have deleted the built-in name
         restore()
         outcome = _raised(error)
     for stream in output:
         _flush(stream)
     leave(send(outcome))
+
+
+def _start_guard(parent: int, deadline: float) -> None:
+    """Fork a process that ends this one's group when the parent has gone, however it ended, or the deadline has passed.
+
+    It is no child of this process (the plugin may wait for its own), and shares the group, so that it ends with it.
+    """
+    middle = os.fork()
+    if middle:
+        os.waitpid(middle, 0)
+        os.close(parent)
+        return
+    try:
+        if os.fork() == 0:
+            _guard(parent, deadline)
+    finally:
+        os._exit(0)
+
+
+def _guard(parent: int, deadline: float) -> None:
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_IGN)
+    os.dup2(parent, 0)
+    os.closerange(1, max(parent + 1, HIGH * 2))
+    select.select([0], [], [], max(deadline - time.monotonic(), 0))
+    os.killpg(0, signal.SIGKILL)
 
 
 def _channel(descriptor: int, nonce: str) -> Callable[[dict[str, Any]], int]:
@@ -89,14 +121,17 @@ def _snapshot() -> Callable[[], None]:
     mutable = cast("list[list[Any]]", [sys.path, sys.argv, sys.meta_path, sys.path_hooks])
     lists = [(values, values[:]) for values in mutable]
     limit, set_limit, trace, profile = sys.getrecursionlimit(), sys.setrecursionlimit, sys.settrace, sys.setprofile
+    update, loaded = dict.update, sys.modules
+    saved.sort(key=lambda pair: pair[0] is not vars(builtins))
 
     def restore() -> None:
         trace(None)
         profile(None)
         set_limit(limit)
         for namespace, before in saved:
-            dict.update(namespace, before)
-        dict.update(sys.modules, modules)
+            update(namespace, before)
+        update(loaded, modules)
+        sys.modules = loaded
         for values, kept in lists:
             values[:] = kept
         for owner, attributes in classes:
@@ -118,8 +153,10 @@ def _restore_class(owner: type, attributes: dict[str, Any]) -> None:
 def _outcome(request: dict[str, Any], restore: Callable[[], None]) -> dict[str, Any]:
     sys.dont_write_bytecode = True
     with collecting() as collected:
-        module = import_module(request["module"])
+        module = _imported(request["module"], BaseException)
         restore()
+        if isinstance(module, BaseException):
+            return {**_raised(module), **_calls(collected, None)}
         if request["file"] and not _same_file(module, request["file"]):
             return {"kind": "shadowed", "by": str(getattr(module, "__file__", None) or "a built-in module")}
         platforms = [load(request["platform"])] if request["platform"] else every()
@@ -131,6 +168,14 @@ def _outcome(request: dict[str, Any], restore: Callable[[], None]) -> dict[str, 
         entry = f"{request['module']}:{attribute}"
         assembled = assemble(value, platform, {**request["project"], "entry": entry})
         return {"kind": "defined", **_judged(assembled, platform), **_calls(collected, value)}
+
+
+def _imported(name: str, anything: type[BaseException]) -> ModuleType | BaseException:
+    """The module, or what its import raised. ``anything``: the built-in class, which the plugin may take out of its place."""
+    try:
+        return import_module(name)
+    except anything as error:
+        return error
 
 
 def _same_file(module: ModuleType, file: str) -> bool:

@@ -75,12 +75,13 @@ def load(request: Request) -> Outcome:
     nonce = os.urandom(16).hex()
     report, report_end = os.pipe()
     trace, trace_end = os.pipe()
+    parent_end, parent = os.pipe()
     try:
-        process = _start(request, nonce, report_end, trace_end)
+        process = _start(request, nonce, report_end, trace_end, parent_end)
     finally:
-        os.close(report_end)
-        os.close(trace_end)
-    watch = _Watch(process, nonce, report, trace)
+        for descriptor in (report_end, trace_end, parent_end):
+            os.close(descriptor)
+    watch = _Watch(process, nonce, report, trace, parent)
     try:
         timed_out = not watch.until(time.monotonic() + request.seconds)
     finally:
@@ -88,7 +89,7 @@ def load(request: Request) -> Outcome:
     return _outcome(watch, timed_out)
 
 
-def _start(request: Request, nonce: str, report: int, trace: int) -> subprocess.Popen[bytes]:
+def _start(request: Request, nonce: str, report: int, trace: int, parent: int) -> subprocess.Popen[bytes]:
     values = {
         "folder": str(request.folder),
         "module": request.module,
@@ -97,25 +98,36 @@ def _start(request: Request, nonce: str, report: int, trace: int) -> subprocess.
         "platform": request.platform,
         "project": dict(request.project),
         "alarm": time.monotonic() + request.seconds * ALARM,
+        "deadline": time.monotonic() + request.seconds,
         "nonce": nonce,
         "report": report,
         "trace": trace,
+        "parent": parent,
     }
     return subprocess.Popen(
         [sys.executable, "-P", "-X", "utf8", "-c", START, json.dumps(values)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        pass_fds=(report, trace),
+        pass_fds=(report, trace, parent),
         cwd=request.folder,
+        env=_environment(),
         start_new_session=True,
     )
 
 
-class _Watch:
-    """Reads the child's four pipes until it has reported or ended; a pipe that a grandchild holds open delays nothing."""
+def _environment() -> dict[str, str]:
+    """Ours, but the order of sets is the same in each run, and docstrings, which go into schemas, are kept."""
+    return {**{key: value for key, value in os.environ.items() if key != "PYTHONOPTIMIZE"}, "PYTHONHASHSEED": "0"}
 
-    def __init__(self, process: subprocess.Popen[bytes], nonce: str, report: int, trace: int) -> None:
+
+class _Watch:
+    """Reads the child's four pipes until it has reported or ended; a pipe that a grandchild holds open delays nothing.
+
+    ``parent``: the end of a fifth pipe, which closes when this process ends in whatever way (see ``child._start_guard``).
+    """
+
+    def __init__(self, process: subprocess.Popen[bytes], nonce: str, report: int, trace: int, parent: int) -> None:
         assert process.stdout is not None and process.stderr is not None
         self.process = process
         self.nonce = nonce.encode()
@@ -127,7 +139,7 @@ class _Watch:
         for pipe, stream in zip(pipes, (self.report, self.trace, self.stdout, self.stderr), strict=True):
             os.set_blocking(pipe, False)
             self._selector.register(pipe, selectors.EVENT_READ, stream)
-        self._own = (report, trace)
+        self._own = (report, trace, parent)
 
     def until(self, deadline: float) -> bool:
         """Wait; whether the child reported or ended in time."""

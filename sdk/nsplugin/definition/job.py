@@ -87,6 +87,15 @@ def _restored(config: FrozenDict, handler: Any, source: FrozenDict, site: CallSi
     return JobDefinition(config=config, __cogover_job_handler__=handler, source=source, site=site)
 
 
+class Undecorated(JobDefinition):
+    """A job without a handler, inside ``collecting()``: standing above a function it leaves its own problems to be reported."""
+
+    __slots__ = ()
+
+    def __call__(self, handler: Callable[..., Any]) -> JobDefinition:
+        return self
+
+
 class Decorator:
     """``define_job(key="…")`` before it got its handler."""
 
@@ -138,7 +147,8 @@ def _define(bound: Bound, site: CallSite | None) -> JobDefinition:
     bound.given.setdefault("handler", MISSING)
     intake, raw, problems = _judged(bound)
     faulty = any(problem.severity == "error" for problem in problems)
-    definition = JobDefinition(
+    kind = JobDefinition if _POINTER in intake.callables else Undecorated
+    definition = kind(
         config=raw if faulty else _config(intake, raw),
         __cogover_job_handler__=intake.callables.get(_POINTER, MISSING),
         source=raw if faulty else freeze(raw),

@@ -14,9 +14,13 @@ if TYPE_CHECKING:
     from nsplugin.runtime.providers import Providers
 
 
+LAST_PORT: Final = (1 << 16) - 1
+"""A port is a number of sixteen bits."""
+
+
 def _address(value: str) -> tuple[str, int]:
     host, colon, port = value.rpartition(":")
-    if not colon or not (port.isascii() and port.isdigit() and int(port) < 65_536):
+    if not colon or not (port.isascii() and port.isdigit() and int(port) <= LAST_PORT):
         raise click.BadParameter(f"{value!r} is no address: write HOST:PORT, such as 127.0.0.1:9464")
     return host.strip("[]") or "127.0.0.1", int(port)
 

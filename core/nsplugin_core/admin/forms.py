@@ -9,7 +9,7 @@ from urllib.parse import parse_qs
 
 from starlette.requests import ClientDisconnect, Request
 
-MAX_BYTES: Final = 65_536
+MAX_BYTES: Final = 64 << 10
 MAX_FIELDS: Final = 1_100
 PATIENCE_S: Final = 10.0
 KIND: Final = "application/x-www-form-urlencoded"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Callable
 from functools import lru_cache
 from time import perf_counter
 from typing import Any, Final
 
+from nsplugin.json_schema import dialect
 from nsplugin.json_schema.budget import Budget, Exhausted
 from nsplugin.wording import quoted
 
@@ -16,20 +18,27 @@ _LARGEST: Final = 20_000
 """Length in characters, and size with counted repetitions written out: ``(a{1000}){1000}`` would take memory without end."""
 
 _PART: Final = re.compile(
-    r"""\\[pP]\{[^{}]*\}
-      | \\[ux]\{(?P<code>0*[0-9a-fA-F]{1,6})\}
-      | \\.
-      | (?P<set>\[\^?\]?(?:[^\]\\]|\\.)*\])
-      | (?P<odd>\((?:\?(?:R|&|P>|[0-9+-])|\*))
-      | (?P<open>\()
+    rf"""(?P<escape>{dialect.ESCAPE})
+      | (?P<set>\[(?:[^\]\\]|\\.)*\])
+      | (?P<odd>\(\*|(?:[*+?]|\{{[0-9]+(?:,[0-9]*)?\}})\+)
+      | (?P<open>\((?:\?(?:<[^<>()]*>|<?[=!]|-?[a-zA-Z]+:|[a-zA-Z]<|.?))?)
       | (?P<close>\))
-      | (?P<count>\{(?P<least>[0-9]*)(?:,[0-9]*)?\})
-      | (?P<brace>\{)
+      | (?P<count>\{{(?P<least>[0-9]+)(?:,[0-9]*)?\}})
+      | (?P<brace>\{{)
+      | (?P<any>\.)
       | (?P<end>\$)
       | .""",
     re.VERBOSE | re.DOTALL,
 )
-_MULTILINE: Final = re.compile(r"\(\?[a-zA-Z]*m")
+_WRITTEN: Final[dict[str, Callable[[str], str]]] = {
+    "escape": dialect.escape,
+    "set": dialect.brackets,
+    "open": dialect.group,
+    "brace": lambda _: r"\{",
+    "any": lambda _: r"[^\n\r\u2028\u2029]",
+    "end": lambda _: r"\Z",
+}
+"""By kind of part: how it is written for the ``regex`` library."""
 
 
 class PatternError(ValueError):
@@ -69,22 +78,29 @@ def compiled(pattern: str) -> Any:
 
 
 def _translated(pattern: str) -> str:
-    """The pattern in the dialect of the ``regex`` library: ``$`` means the end of the text, as in ECMA 262, and never a place
-    before a last line feed; a brace that counts nothing is a brace. Raises :class:`PatternError`.
+    """The pattern in the dialect of the ``regex`` library; a brace that counts nothing is a brace.
+
+    Raises :class:`PatternError`.
     """
     if len(pattern) > _LONGEST:
         raise PatternError(f"a pattern of {len(pattern):,} characters is too long: at most {_LONGEST:,} are read")
     size = _Size()
-    end = "$" if _MULTILINE.search(pattern) else r"\Z"
     parts = []
-    for match in _PART.finditer(pattern):
-        kind = match.lastgroup
-        if kind == "odd":
-            raise PatternError(f"{quoted(pattern)} uses {match[0]}…, which JavaScript does not have")
-        size.add(match)
-        code = f"\\U{int(match['code'], 16):08X}" if kind == "code" else match[0]
-        parts.append({"end": end, "brace": r"\{"}.get(kind or "", code))
+    try:
+        for match in _PART.finditer(pattern):
+            size.add(match)
+            parts.append(_written(match))
+    except dialect.Foreign as foreign:
+        instead = f": write {foreign.instead}" if foreign.instead else ""
+        raise PatternError(f"{quoted(pattern)} uses {foreign.part}, which JavaScript does not have{instead}") from None
     return "".join(parts)
+
+
+def _written(match: re.Match[str]) -> str:
+    kind = "count" if match["count"] else match.lastgroup or ""
+    if kind == "odd":
+        raise dialect.Foreign(match[0])
+    return _WRITTEN[kind](match[0]) if kind in _WRITTEN and match[0] != "(" else match[0]
 
 
 class _Size:

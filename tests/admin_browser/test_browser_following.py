@@ -58,8 +58,19 @@ def test_a_list_that_is_being_chosen_from_is_left_alone(page: Page, page_site: S
     page.get_by_label("Job", exact=True).select_option("mail")
     page_site.bury(1)
     ask_again(page)
+    expect(page.get_by_role("link", name="2 dead", exact=True)).to_be_visible()
     expect(page.get_by_label("Job", exact=True)).to_have_value("mail")
     expect(page.get_by_role("checkbox", name="Select sync")).to_have_count(1)
+
+
+def test_text_that_is_being_copied_stays_selected(page: Page, page_site: Site) -> None:
+    page_site.bury(1, error="copy me")
+    page.goto(SHOP)
+    page.locator("#dead-letters .error").select_text()
+    page_site.bury(1)
+    ask_again(page)
+    expect(page.get_by_role("link", name="2 dead", exact=True)).to_be_visible()
+    assert page.evaluate("getSelection().toString()") == "copy me"
 
 
 def test_focus_is_not_lost_with_what_had_it(page: Page, page_site: Site) -> None:

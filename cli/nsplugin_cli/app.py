@@ -21,6 +21,7 @@ COMMANDS: Final = {
     "lint": "Judge plugin sources in Python and TypeScript without running them.",
     "diff": "Say what an upgrade changes for a host, breaking changes first.",
     "next": "Say a schedule in words and list its next fire times.",
+    "dev": "Run a plugin with its routes, schedules and administration page here.",
     "simulate": "Run a plugin's jobs and schedules for days, in seconds.",
     "plan": "Show when a job's attempts are made if they fail.",
     "explain": "Explain a rule: what it finds, why, a bad and a good example.",

@@ -27,7 +27,7 @@ DOORS = {
     "tzdata": ("nsplugin.cron.zones",),
     "tomli": ("nsplugin.platforms", "nsplugin_cli.project"),
     "pathspec": ("nsplugin_cli.lint",),
-    "watchfiles": ("nsplugin_cli.lint",),
+    "watchfiles": ("nsplugin_cli.lint", "nsplugin_core.development"),
     "sqlite3": ("nsplugin_core.store",),
     "psycopg": ("nsplugin_core.store",),
 }

@@ -113,29 +113,29 @@ def test_a_long_timeline_counts_what_went_well() -> None:
     assert brief.count("fails") == whole.count("fails") > 0
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--fail", "synk=2"], "--fail: there is no job 'synk'; did you mean 'sync'?"),
-        (["--fail", "sync"], "--fail: 'sync' is not understood; write JOB=2 or JOB=30%"),
-        (["--fail", "sync=x"], "--fail: 'sync=x': 'x' is neither a number of attempts (2) nor a chance (30%)"),
-        (["--timeout", "sync=101%"], "--timeout: 'sync=101%': '101%' is neither a number of attempts (2) nor a chance (30%)"),
-        (["--takes", "sync=5"], "--takes: '5' is no duration; write a number and ms, s, min, h or d, such as 30s"),
-        (["--down", "02:00"], "--down: '02:00' is no span; write 02:00-05:00 for every day, or two times: "
-         "2026-03-08T02:00/2026-03-08T05:00"),
-        (["--down", "2026-03-08/2026-03-07"], "--down: '2026-03-08/2026-03-07' ends before it begins"),
-        (["--host-exit", "sync=soon"], "--host-exit: 'soon' is no time; write 2026-03-08, 2026-03-08T02:30 or 2026-03-08T07:00Z, "
-         "or 02:30 for every day, or +2h after the start"),
-        (["--zone-change", "2026-03-08=Asia/Tokio"], '--zone-change: "Asia/Tokio" is not a time zone of the IANA list; did you mean `Asia/Tokyo`?'),
-        (["--enqueue", "sync={a}"], "--enqueue: the payload '{a}' is no JSON: "),
-        (["--assert", "deaf=0"], "--assert: there is no count 'deaf'; "),
-        (["--assert", "dead"], "--assert: 'dead' is not understood; write dead=0 or fires>=24 (=, <, >, <=, >=)"),
-        (["--from", "yesterday"], "--from: 'yesterday' is no time; write 2026-03-08, 2026-03-08T02:30 or 2026-03-08T07:00Z"),
-        (["--to", "2026-03-07"], "--to must come after --from, at most 3,660 days later"),
-        (["--timezone", "Mars"], "--timezone: "),
-        (["--html", "no/such/folder.html"], "--html: cannot write no/such/folder.html: No such file or directory"),
-    ],
-)  # fmt: skip
+NO_TIME = "is no time; write 2026-03-08, 2026-03-08T02:30 or 2026-03-08T07:00Z"
+NO_HITS = "is neither a number of attempts (2) nor a chance (30%)"
+REFUSALS = [
+    (["--fail", "synk=2"], "--fail: there is no job 'synk'; did you mean 'sync'?"),
+    (["--fail", "sync"], "--fail: 'sync' is not understood; write JOB=2 or JOB=30%"),
+    (["--fail", "sync=x"], f"--fail: 'sync=x': 'x' {NO_HITS}"),
+    (["--timeout", "sync=101%"], f"--timeout: 'sync=101%': '101%' {NO_HITS}"),
+    (["--takes", "sync=5"], "--takes: '5' is no duration; write a number and ms, s, min, h or d, such as 30s"),
+    (["--down", "02:00"], "--down: '02:00' is no span; write 02:00-05:00 for every day, or two times: "),
+    (["--down", "2026-03-08/2026-03-07"], "--down: '2026-03-08/2026-03-07' ends before it begins"),
+    (["--host-exit", "sync=soon"], f"--host-exit: 'soon' {NO_TIME}, or 02:30 for every day, or +2h after the start"),
+    (["--zone-change", "2026-03-08=Asia/Tokio"], '--zone-change: "Asia/Tokio" is not a time zone of the IANA list; did you'),
+    (["--enqueue", "sync={a}"], "--enqueue: the payload '{a}' is no JSON: "),
+    (["--assert", "deaf=0"], "--assert: there is no count 'deaf'; "),
+    (["--assert", "dead"], "--assert: 'dead' is not understood; write dead=0 or fires>=24 (=, <, >, <=, >=)"),
+    (["--from", "yesterday"], f"--from: 'yesterday' {NO_TIME}"),
+    (["--to", "2026-03-07"], "--to must come after --from, at most 3,660 days later"),
+    (["--timezone", "Mars"], "--timezone: "),
+    (["--html", "no/such/folder.html"], "--html: cannot write no/such/folder.html: No such file or directory"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), REFUSALS)
 def test_what_can_not_be_simulated_is_said_with_what_to_write(arguments: list[str], message: str) -> None:
     code, out, err = fixture_runs.call([*CALL, "--no-handlers", *arguments])
     assert (code, out) == (2, "")

@@ -96,7 +96,7 @@ def test_what_a_plugin_keeps_lasts_over_attempts_and_hosts(tmp_path: Path) -> No
     assert [event.type for event in found.events] == [
         "enqueue", "attempt", "deferral", "attempt", "failure", "retry", "attempt", "success",
     ]  # fmt: skip
-    assert "the plugin's host exited: exit code 3" in [remark.text for remark in found.remarks][0]
+    assert "the plugin's host exited: exit code 3" in next(remark.text for remark in found.remarks)
 
 
 def test_a_handler_that_waits_on_real_time_is_told_to_use_ctx_sleep(tmp_path: Path) -> None:

@@ -141,6 +141,8 @@ def _words(event: EngineEvent, started: dict[str, int], clock: Clock) -> str:
 
 def _printable(text: str) -> str:
     """One line of bounded length; what a terminal would act on stands as its escape."""
+    if len(text) <= MOST_OF_AN_ERROR and text.isprintable():
+        return text
     cut = text if len(text) <= MOST_OF_AN_ERROR else f"{text[: MOST_OF_AN_ERROR - 1]}…"
     return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in cut)
 

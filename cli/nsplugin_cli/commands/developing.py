@@ -1,0 +1,50 @@
+"""What ``dev`` builds, again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from nsplugin_cli import terminal
+from nsplugin_cli.diagnostic import WrongCall
+
+if TYPE_CHECKING:
+    from nsplugin_core.development import ReadyPlugin
+
+
+def place(path: Path) -> Path:
+    """The folder that is developed: the one given, or that of the file given."""
+    absolute = path.resolve()
+    return absolute if absolute.is_dir() else absolute.parent
+
+
+def timezone(folder: Path, wanted: str | None) -> str:
+    """The site's zone: as wanted, else the project file's, else UTC. Raises ``WrongCall``."""
+    from nsplugin.cron import ZoneError, zone
+    from nsplugin_cli import project
+
+    own = project.find(folder)
+    name = wanted or (own.get("timezone") if own is not None else None) or "UTC"
+    try:
+        return zone(name).name
+    except ZoneError as error:
+        raise WrongCall(f"--timezone: {error}") from error
+
+
+def builder(path: Path, color: terminal.Color, stream: TextIO) -> Callable[[], Sequence[ReadyPlugin] | None]:
+    """Builds the plugins at a path; shows what is wrong with them and returns ``None`` then."""
+    from nsplugin_cli.commands import building
+    from nsplugin_cli.report import text
+    from nsplugin_core.development import ReadyPlugin
+
+    def build() -> Sequence[ReadyPlugin] | None:
+        try:
+            return [ReadyPlugin(manifest=each.manifest, folder=each.folder) for each in building.built([path])]
+        except building.Unfit as unfit:
+            stream.write(text.render(unfit.report, color=terminal.colored(color, stream)))
+        except WrongCall as error:
+            stream.write(f"Error: {error}\n")
+        return None
+
+    return build

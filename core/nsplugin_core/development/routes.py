@@ -1,0 +1,128 @@
+"""Plugins' routes over HTTP, for their author alone: every request comes from the development user."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Final
+from urllib.parse import urlsplit
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.types import Receive, Scope, Send
+
+from nsplugin.manifest import Manifest
+from nsplugin_core.admin.access import Access
+from nsplugin_core.host.pool import Hosts
+from nsplugin_core.host.routes import RouteRequest, RouteResponse
+from nsplugin_core.host.table import HostFailed
+
+USER_HEADER: Final = "X-Nsplugin-Development-User"
+"""Says in each response on whose behalf the route ran, so that nobody takes the stand-in for a login."""
+MAX_BODY: Final = 10 << 20
+_STATUS: Final[Mapping[str, int]] = {"HOST_UNAVAILABLE": 503, "HOST_EXITED": 502, "JOB_TIMEOUT": 504}
+_OURS: Final = frozenset({"content-length", "transfer-encoding", "connection", "keep-alive", "date", "server"})
+_logger: Final = logging.getLogger("nsplugin.routes")
+
+
+@dataclass(slots=True, kw_only=True)
+class PluginRoutes:
+    """An ASGI application of the routes of all plugins: ``/expire``, and ``/<plugin>/expire`` where several have it."""
+
+    hosts: Hosts
+    access: Access
+    user: str
+    home: str
+    _table: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
+
+    def show(self, manifests: Sequence[Manifest]) -> None:
+        """Serve the routes of these plugins from now on."""
+        table: dict[str, dict[str, list[str]]] = {}
+        for manifest in manifests:
+            for route in manifest.routes:
+                for path in (route.path, f"/{manifest.id}{route.path}"):
+                    table.setdefault(path, {}).setdefault(route.method, []).append(f"{manifest.id} {route.path}")
+        self._table = table
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        response = await self._answer(Request(scope, receive))
+        await response(scope, receive, send)
+
+    async def _answer(self, request: Request) -> Response:
+        refusal = self._refused(request)
+        if refusal is not None:
+            return refusal
+        path = request.url.path
+        methods = self._table.get(path)
+        if methods is None:
+            return RedirectResponse(self.home, status_code=303) if path == "/" else self._nothing(path)
+        owners = methods.get(request.method)
+        if owners is None:
+            return _error(405, f"{path} takes {', '.join(sorted(methods))}", headers={"Allow": ", ".join(sorted(methods))})
+        if len(owners) > 1:
+            return _error(409, f"several plugins have {request.method} {path}; put the plugin's id in front: /<id>{path}")
+        plugin, _, own = owners[0].partition(" ")
+        return await self._call(plugin, own, request)
+
+    def _refused(self, request: Request) -> Response | None:
+        """No page of another site may act as the development user (DNS rebinding, forged posts)."""
+        host, origin = request.headers.get("host", ""), request.headers.get("origin")
+        if not self.access.is_named(host):
+            return _error(403, f"this server is for this machine: it is not known as {host[:100]!r}")
+        if origin is not None and not self.access.is_named(urlsplit(origin).netloc):
+            return _error(403, "a page of another site can't call routes here: they would run as the development user")
+        return None
+
+    def _nothing(self, path: str) -> Response:
+        known = sorted(f"{method} {each}" for each, methods in self._table.items() for method in methods)
+        hint = f"there are {', '.join(known[:20])}" if known else "no plugin here has routes"
+        return _error(404, f"no plugin has a route {path!r}; {hint}")
+
+    async def _call(self, plugin: str, path: str, request: Request) -> Response:
+        body = await _body(request)
+        if body is None:
+            return _error(413, f"a request's body has at most {MAX_BODY:,} bytes")
+        asked = RouteRequest(
+            method=request.method,
+            path=path,
+            query=request.url.query,
+            headers=dict(request.headers),
+            body=body,
+            user=self.user,
+        )
+        key = f"{request.method} {path}"
+        try:
+            answer = await asyncio.wrap_future(self.hosts.request(plugin, key, asked))
+        except HostFailed as error:
+            _logger.warning("%s of plugin %s failed: %s", key, plugin, error)
+            return _error(_STATUS.get(error.code, 500), str(error), code=error.code, headers={USER_HEADER: self.user})
+        _logger.info("%s of plugin %s answered %d", key, plugin, answer.status)
+        return _passed_on(answer, self.user)
+
+
+async def _body(request: Request) -> bytes | None:
+    """The body, or ``None`` when it is too large."""
+    parts, size = [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size > MAX_BODY:
+            return None
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _passed_on(answer: RouteResponse, user: str) -> Response:
+    headers = {name: value for name, value in answer.headers.items() if name.lower() not in _OURS}
+    try:
+        return Response(answer.body, status_code=answer.status, headers=headers | {USER_HEADER: user})
+    except (UnicodeEncodeError, ValueError) as error:
+        return _error(500, f"the response's headers can't be sent: {error}", code="RESPONSE_INVALID")
+
+
+def _error(status: int, message: str, *, code: str | None = None, headers: Mapping[str, str] | None = None) -> Response:
+    name = code or HTTPStatus(status).phrase.upper().replace(" ", "_")
+    return JSONResponse({"error": message, "code": name}, status_code=status, headers=dict(headers or {}))

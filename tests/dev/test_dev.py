@@ -1,0 +1,177 @@
+"""``nsplugin dev`` in real processes: routes, log, reload, refusals, and Ctrl-C without a lost task (issue 5, item 1)."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import signal
+import socket
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+
+import developing
+from developing import SOURCE, diary, queued, running
+from service_world import NSPLUGIN, until
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return developing.write(tmp_path / "shop")
+
+
+def test_the_whole_system_in_one_command(folder: Path) -> None:
+    """Routes with a stand-in for the user, the page, schedules in the site's zone, and a log of every attempt and wait."""
+    with running(folder) as dev:
+        answer = dev.post("/notes", {"n": 1})
+        assert (answer.status_code, answer.json()) == (202, {"queued": 1, "user": "dev"})
+        assert answer.headers["x-nsplugin-development-user"] == "dev"
+        until(lambda: diary(folder) == ["1 1"], "the task")
+        page = httpx.get(f"{dev.url}/admin/plugins/shop", timeout=20).text
+        assert "Europe/Paris" in page
+        dev.post("/fail")
+        until(lambda: dev.events("dead"), "a dead letter", 60)
+        (retry,), failures = dev.events("retry"), dev.events("failure")
+        assert [each["attempt"] for each in failures] == [1, 2] and failures[0]["error"] == "the shop is down"
+        assert retry["wait"].endswith(" s") and retry["due"]
+        assert [each["attempt"] for each in dev.events("attempt") if each["job"] == "fails"] == [1, 2]
+        assert dev.interrupt() == 0
+
+
+def test_what_no_route_answers_says_what_there_is(folder: Path) -> None:
+    with running(folder) as dev:
+        missing, wrong = dev.post("/note", {}), httpx.get(f"{dev.url}/notes", timeout=20)
+        assert missing.status_code == 404
+        assert missing.json()["error"] == (
+            "no plugin has a route '/note'; there are POST /fail, POST /notes, POST /shop/fail, POST /shop/notes"
+        )
+        assert (wrong.status_code, wrong.headers["allow"]) == (405, "POST")
+        failed = dev.post("/notes", {})
+        assert (failed.status_code, failed.json()["code"]) == (500, "KeyError")
+        assert httpx.get(dev.url, timeout=20, follow_redirects=True).status_code == 200
+
+
+def test_other_sites_can_not_act_as_the_development_user(folder: Path) -> None:
+    with running(folder) as dev:
+        forged = dev.post("/notes", {"n": 5}, Origin="https://evil.example")
+        rebound = dev.post("/notes", {"n": 6}, Host="evil.example")
+        local = dev.post("/notes", {"n": 7}, Origin="http://localhost:3000")
+        assert (forged.status_code, rebound.status_code, local.status_code) == (403, 403, 202)
+        until(lambda: diary(folder) == ["1 7"], "the one task")
+
+
+def test_a_syntax_error_saved_on_the_way_costs_no_task(folder: Path) -> None:
+    """The version before goes on; what is queued runs with the code that is there when it is due."""
+    with running(folder) as dev:
+        dev.post("/notes", {"n": 1, "later": 3})
+        (folder / "plugin.py").write_text(SOURCE + "def broken(:\n")
+        dev.says("waiting for a change; the version before goes on meanwhile")
+        assert "plugin.py:" in dev.text() and "NSP003" in dev.text()
+        assert dev.post("/notes", {"n": 2}).status_code == 202
+        until(lambda: "1 2" in diary(folder), "the old version at work")
+        (folder / "plugin.py").write_text(SOURCE.replace("VERSION = 1", "VERSION = 2"))
+        dev.says("plugin shop was loaded anew; its queue is kept")
+        dev.post("/notes", {"n": 3})
+        until(lambda: "2 3" in diary(folder), "the new version at work")
+        until(lambda: any(line.endswith(" 1") for line in diary(folder)), "the task that was queued")
+        assert dev.interrupt() == 0
+
+
+def test_a_failing_plugin_shows_its_diagnostics_and_waits(folder: Path) -> None:
+    (folder / "plugin.py").write_text(SOURCE.replace("0 3 * * *", "0 25 * * *"))
+    with running(folder) as dev:
+        assert "error NSP203 cron-value-out-of-range" in dev.text() and "waiting for a change" in dev.text()
+        (folder / "plugin.py").write_text(SOURCE)
+        dev.says("loaded anew")
+        assert dev.post("/notes", {"n": 1}).status_code == 202
+
+
+def test_a_plugin_that_changes_its_id_leaves_no_second_one_running(folder: Path) -> None:
+    with running(folder) as dev:
+        (folder / "plugin.py").write_text(SOURCE.replace('id="shop"', 'id="store"'))
+        dev.says("plugin shop is not here any more; it is disabled, its tasks are kept")
+        assert dev.post("/store/notes", {"n": 1}).status_code == 202
+        (folder / "plugin.py").write_text(SOURCE)
+        dev.says("plugin store is not here any more")
+        assert dev.post("/shop/notes", {"n": 2}).status_code == 202
+        until(lambda: sorted(diary(folder)) == ["1 1", "1 2"] or "1 2" in diary(folder), "the plugin's task")
+
+
+def _refused(folder: Path, *arguments: str) -> str:
+    done = subprocess.run([*NSPLUGIN, "dev", str(folder), *arguments], capture_output=True, timeout=60)
+    assert done.returncode == 2
+    return done.stderr.decode()
+
+
+def test_a_taken_port_is_said_with_what_to_do(folder: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert _refused(folder, "--port", str(port)) == (
+            f"Error: --port: 127.0.0.1:{port} is taken by another program; name another port, or 0 for any free one\n"
+        )
+
+
+def test_two_on_one_folder_are_refused(folder: Path) -> None:
+    with running(folder) as dev:
+        state = folder / ".nsplugin"
+        assert _refused(folder, "--port", "0", "--reset") == (
+            f"Error: process {dev.process.pid} runs `nsplugin dev` here already (its state is {state}); stop it first\n"
+        )
+        assert dev.post("/notes", {"n": 1}).status_code == 202
+        dev.process.kill()
+        dev.process.wait()
+    with running(folder) as after:
+        assert after.url
+
+
+def test_a_killed_one_leaves_its_tasks_and_reset_forgets_them(folder: Path) -> None:
+    with running(folder) as dev:
+        dev.post("/notes", {"n": 1, "later": 3_600})
+        dev.process.kill()
+        dev.process.wait()
+    assert queued(folder) == [1]
+    assert (folder / ".nsplugin" / ".gitignore").read_text().endswith("*\n")
+    with running(folder, "--reset") as dev:
+        dev.interrupt()
+    assert queued(folder) == []
+
+
+def _post_until_it_ends(dev: developing.Dev, numbers: range, accepted: list[int]) -> None:
+    with httpx.Client(timeout=20) as client:
+        for number in numbers:
+            with contextlib.suppress(httpx.HTTPError):
+                if client.post(f"{dev.url}/notes", json={"n": number}).status_code == 202:
+                    accepted.append(number)
+                    continue
+            return
+
+
+@pytest.mark.slow
+def test_ctrl_c_at_any_moment_loses_no_task(folder: Path) -> None:
+    """Every task that a route accepted has run, or is queued, whenever Ctrl-C came, once or twice."""
+    source = random.Random(11)
+    accepted: list[int] = []
+    for round_ in range(5):
+        with running(folder) as dev:
+            numbers = range(round_ * 1000, round_ * 1000 + 999)
+            poster = threading.Thread(target=_post_until_it_ends, args=(dev, numbers, accepted))
+            poster.start()
+            time.sleep(source.random() * 0.8)
+            dev.process.send_signal(signal.SIGINT)
+            if round_ % 2:
+                time.sleep(source.random() * 0.05)
+                with contextlib.suppress(ProcessLookupError):
+                    dev.process.send_signal(signal.SIGINT)
+            assert dev.process.wait(30) == 0
+            poster.join(30)
+        done = {int(line.split()[1]) for line in diary(folder)}
+        assert set(accepted) - done - set(queued(folder)) == set()
+    with running(folder):
+        until(lambda: set(accepted) <= {int(line.split()[1]) for line in diary(folder)}, "all that was accepted")
+    assert len(accepted) > 5

@@ -17,6 +17,7 @@ from nsplugin_core.clock import Clock
 from nsplugin_core.endings import Kind, ending, events, refusal
 from nsplugin_core.events import EngineEvent, Observe, log_event
 from nsplugin_core.outlook import Outlook
+from nsplugin_core.store.errors import StoreError
 from nsplugin_core.store.protocol import Store
 from nsplugin_core.store.records import Ending
 
@@ -181,7 +182,11 @@ class Dispatcher:
         """Attempts of cores that are gone; found while looking for work, so nobody has to look for them apart."""
         self._news = False
         self._since = self._outlook.lower_bound(now)
-        self._horizon = self._store.tasks.horizon(since=self._since)
+        try:
+            self._horizon = self._store.tasks.horizon(since=self._since)
+        except StoreError:
+            self._news = True
+            raise
         if self._horizon.lease is None or self._horizon.lease > now:
             return 0
         lost = self._store.tasks.lose(lambda attempt: ending(attempt, "lost", now=now, source=self._source), now=now)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
+from nsplugin.cron import CronError, ZoneError
 from nsplugin.platforms import Platform, load
 from nsplugin_core import policy
 from nsplugin_core.enqueueing import task_id
@@ -16,6 +18,9 @@ from nsplugin_core.store.records import DueSchedule, Fired, NewTask, Schedule
 
 BATCH: Final = 100
 """Cron rows taken in one transaction."""
+AGAIN_MS: Final = 3_600_000
+"""When to try a cron row again that could not be reckoned."""
+_logger: Final = logging.getLogger("nsplugin.engine")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +48,15 @@ class Scheduler:
         return self.store.registry.next_fire()
 
     def _decide(self, due: DueSchedule, now: int) -> Fired:
+        """A row that can't be reckoned (its zone is gone from tzdata) waits; the others must not wait for it."""
+        try:
+            return self._fired(due, now)
+        except (CronError, ZoneError) as error:
+            row = due.schedule
+            _logger.error("%s %s: %r in %s: %s", row.plugin, row.pointer, row.expression, row.timezone, error)
+            return Fired(schedule=row, tasks=(), next_fire=now + AGAIN_MS, skipped=0, caught_up=0)
+
+    def _fired(self, due: DueSchedule, now: int) -> Fired:
         platform = load(due.platform)
         row = due.schedule
         times = policy.calendar(row.expression, row.timezone, platform.cron.clock_change)

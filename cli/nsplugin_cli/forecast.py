@@ -62,14 +62,14 @@ def asked(folder: Path, *, timezone: str | None, platform: str | None, count: in
 
 def report(expression: str, options: Asked) -> Report:
     """The expression as the one schedule of a manifest, checked. Raises :class:`WrongCall` for a wrong or missing zone."""
+    expression = expression.encode("utf-8", "surrogateescape").decode("utf-8", "replace")  # bytes that are no text
     platform = load(options.platform)
     timezone = _checked_zone(options, platform)
     from nsplugin.preinstall import check_manifest
 
     pointer, raw = _MANIFESTS[platform.layout.schedules](expression, timezone)
     whole = {"manifestVersion": MANIFEST_VERSION, "platform": platform.name, "id": "next", "entry": "next:next", **raw}
-    site = timezone if platform.cron.time_zone == "site" else "UTC"
-    verdict = check_manifest(whole, timezone=site, now=cron.to_datetime(options.after), count=options.count)
+    verdict = check_manifest(whole, timezone=_site(timezone), now=cron.to_datetime(options.after), count=options.count)
     places = [Position(1, column) for column in range(1, len(expression) + 2)]
     spans = SpanMap(values={pointer: Span(*places[0], *places[-1])}, texts={pointer: places})
     problems = [problem for problem in verdict.problems if problem.pointer == pointer and problem.code not in SHOWN_OTHERWISE]
@@ -80,6 +80,14 @@ def report(expression: str, options: Asked) -> Report:
         schedules=verdict.schedules,
         sources={EXPRESSION: expression},
     )
+
+
+def _site(timezone: str) -> str:
+    """The zone as a site's, so that there is no other clock to show; a fixed offset is none, and UTC is shown anyway."""
+    try:
+        return cron.zone(timezone).name
+    except cron.ZoneError:
+        return "UTC"
 
 
 def _checked_zone(options: Asked, platform: Platform) -> str:

@@ -133,3 +133,35 @@ def test_count_zero_lists_no_fires(tmp_path: Path) -> None:
     path = tmp_path / "m.json"
     path.write_text(json.dumps(manifest()))
     assert check(str(path), "--count", "0")[1]["plugins"][0]["schedules"][0]["nextFires"] == []
+
+
+def cogover(timezone: str) -> dict[str, object]:
+    schedule = {"cron": "0 2 * * *", "timezone": timezone}
+    jobs = [{"key": "sync", "schedule": schedule}]
+    return {"manifestVersion": 1, "platform": "cogover", "id": "orders", "entry": "main:jobs", "jobs": jobs}
+
+
+@pytest.mark.parametrize(
+    ("timezone", "site", "row"),
+    [
+        (
+            "Asia/Ho_Chi_Minh",
+            "America/New_York",
+            "2026-03-07 02:00 UTC+07:00  2026-03-06T19:00:00Z  site: 2026-03-06 14:00 EST",
+        ),
+        ("Asia/Ho_Chi_Minh", "UTC", "2026-03-07 02:00 UTC+07:00  2026-03-06T19:00:00Z"),
+        ("Asia/Ho_Chi_Minh", "Asia/Ho_Chi_Minh", "2026-03-07 02:00 UTC+07:00  2026-03-06T19:00:00Z"),
+        ("UTC+07:00", "Europe/Berlin", "2026-03-07 02:00 UTC+07:00  2026-03-06T19:00:00Z  site: 2026-03-06 20:00 CET"),
+    ],
+)
+def test_a_fire_is_shown_on_the_sites_clock_as_well(tmp_path: Path, timezone: str, site: str, row: str) -> None:
+    """Cogover's schedules have clocks of their own; the site's is shown where it says something else (spec/sdk.md check)."""
+    path = tmp_path / "m.json"
+    path.write_text(json.dumps(cogover(timezone)))
+    arguments = ["check", str(path), "--timezone", site, "--now", "2026-03-06T12:00Z", "--count", "1", "--color", "never"]
+    code, out, _ = fixture_runs.call(arguments)
+    assert code == 0
+    assert f"    {row}\n" in out
+    (fire,) = json.loads(fixture_runs.call([*arguments, "--format", "json"])[1])["plugins"][0]["schedules"][0]["fires"]
+    assert fire["site"] == (row.partition("site: ")[2] or fire["site"])
+    assert list(fire) == ["utc", "local", "site", "note"]

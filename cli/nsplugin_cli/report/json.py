@@ -59,6 +59,6 @@ def _schedule(schedule: ScheduleReport) -> dict[str, Any]:
         "timezone": schedule.timezone,
         "words": schedule.words,
         "nextFires": [fire.utc for fire in schedule.fires],
-        "fires": [{"utc": fire.utc, "local": fire.local, "note": fire.note} for fire in schedule.fires],
+        "fires": [{"utc": fire.utc, "local": fire.local, "site": fire.site, "note": fire.note} for fire in schedule.fires],
         "clockChanges": list(schedule.changes),
     }

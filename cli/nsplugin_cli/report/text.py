@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from nsplugin_cli.report.frame import Fragment, cells, frame, visible
 
 if TYPE_CHECKING:
-    from nsplugin.preinstall import ScheduleReport
+    from nsplugin.preinstall import FireReport, ScheduleReport
     from nsplugin_cli.diagnostic import Diagnostic, PluginReport, Report
 
 MOST: Final = 500
@@ -109,17 +109,23 @@ def _schedule(schedule: ScheduleReport) -> Iterator[Fragment]:
 
 
 def _forecast(schedule: ScheduleReport) -> Iterator[Fragment]:
-    """Expression, words and zone; a row a fire, in local time and UTC; what clock changes do, once."""
+    """Expression, words and zone; a row a fire, in local time, in UTC and in the site's; what clock changes do, once."""
     yield "path", visible(schedule.expression)
     yield "", f"  {schedule.words} ({visible(schedule.timezone)})\n"
     width = max((cells(fire.local) for fire in schedule.fires), default=0)
     for fire in schedule.fires:
         yield "", f"    {fire.local}{' ' * (width - cells(fire.local))}  "
-        yield "dim", f"{fire.utc}\n"
+        yield "dim", f"{fire.utc}{_on_site(fire)}\n"
         yield from _remark(fire.note)
     shown = {fire.note for fire in schedule.fires}
     for change in schedule.changes:
         yield from _remark(None if change in shown else change)
+
+
+def _on_site(fire: FireReport) -> str:
+    """The site's time, unless the row has it already: as the schedule's own clock, or as UTC."""
+    known = (fire.local, f"{fire.utc[:16].replace('T', ' ')} UTC")
+    return "" if fire.site in known else f"  site: {fire.site}"
 
 
 def _remark(text: str | None) -> Iterator[Fragment]:

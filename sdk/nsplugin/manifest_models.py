@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetJsonSchema
 from pydantic.alias_generators import to_camel
 from pydantic_core import CoreSchema
 
+from nsplugin.manifest_texts import ENTRY
 from nsplugin.platforms import CountLimit, CronPolicy, IntegerLimit, LengthLimit, NameLimit, Platform, load
 from nsplugin.structure import MANIFEST_VERSION
 
@@ -42,6 +43,9 @@ def _encodable(text: str) -> str:
 
 Text = Annotated[str, AfterValidator(_encodable)]
 """A string that UTF-8 can hold: pydantic lets an unpaired surrogate pass, a manifest file cannot."""
+
+
+Capability = Annotated[Text, Keywords(pattern=_whole(r"\S+"))]
 
 
 def _name(limit: NameLimit) -> Keywords:
@@ -100,8 +104,10 @@ class _Manifest(Strict, Generic[PlatformName]):
     manifest_version: Annotated[int, Keywords(const=MANIFEST_VERSION)] = Field(description="The manifest format's version.")
     platform: PlatformName = Field(description="The platform that this is for.")
     id: Text
-    version: Text = optional("The plugin's own version.", examples=["1.4.0"])
-    entry: Text = Field(description="The module and attribute that hold the definition.", examples=["plugin:plugin"])
+    version: Annotated[Text, Keywords(pattern=r"\S")] = optional("The plugin's own version.", examples=["1.4.0"])
+    entry: Annotated[Text, Keywords(pattern=_whole(ENTRY))] = Field(
+        description="The module and attribute that hold the definition.", examples=["plugin:plugin"]
+    )
 
 
 class NextSkinJob(Strict, title="NextSkin job"):
@@ -140,7 +146,7 @@ class NextSkinManifest(_Manifest[Literal["nextskin"]], title="NextSkin manifest"
     """What a host installs of a NextSkin plugin: plain JSON that holds no code."""
 
     id: Annotated[Text, _name(NEXTSKIN.plugin_id)] = Field(description="The plugin's id.", examples=["cdn-refresh"])
-    capabilities: Annotated[tuple[Text, ...], Field(strict=False)] = optional(
+    capabilities: Annotated[tuple[Capability, ...], Field(strict=False), Keywords(uniqueItems=True)] = optional(
         "What the plugin may use.", examples=[list(NEXTSKIN.capabilities.known)]
     )
     jobs: Annotated[dict[str, NextSkinJob], Keywords(propertyNames=_name(NEXTSKIN.job_name).keywords)] = optional(

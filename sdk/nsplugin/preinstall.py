@@ -202,15 +202,16 @@ def _asked(timezone: Any, now: Any, count: Any) -> _Asked:
     problems: list[Problem] = []
     if now is not None and not isinstance(now, datetime):
         problems.append(problem("NSP007", "", f"now must be a datetime, not {describe_value(now).described}"))
-    if not isinstance(count, int):
-        problems.append(problem("NSP007", "", f"count must be an integer, not {describe_value(count).described}"))
+    number = count if isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= MAX_COUNT else None
+    if number is None:
+        message = f"count must be an integer from 0 to {MAX_COUNT:,}, not {describe_value(count).described}"
+        problems.append(problem("NSP007", "", message))
     try:
         site = _site(timezone)
     except ZoneError as error:
         site = None
         problems.append(problem("NSP206", "", f"the site's time zone: {error.message}", error.hint))
-    number = max(0, min(count, MAX_COUNT)) if isinstance(count, int) else 0
-    return _Asked(site, _minute(now), number, tuple(problems))
+    return _Asked(site, _minute(now), number or 0, tuple(problems))
 
 
 def _site(timezone: Any) -> Zone:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from nsplugin.manifest_texts import text_faults
 from nsplugin.nearest import closest
 from nsplugin.platforms import NAMES, Platform, load
 from nsplugin.pointers import join
@@ -35,7 +36,9 @@ def faults(raw: Any, platform: Platform, *, origin: Origin = "json") -> list[Pro
     if version is not None:
         return [version]
     schema = f"{platform.name}-manifest"
-    return [problem(*fault) for fault in mismatches(schema, raw, origin, platform.key_hints, platform.key_synonyms)]
+    found = mismatches(schema, raw, origin, platform.key_hints, platform.key_synonyms)
+    texts = [("NSP007", text) for text in text_faults(raw, platform)] if isinstance(raw, Mapping) else []
+    return [problem(*fault) for fault in (*found, *texts)]
 
 
 def mismatches(

@@ -178,7 +178,7 @@ def test_the_present_is_the_default() -> None:
     assert timedelta(0) < datetime.fromisoformat(schedule.fires[0].utc) - datetime.now(UTC) <= timedelta(minutes=2)
 
 
-@pytest.mark.parametrize(("count", "expected"), [(0, 0), (-5, 0), (1, 1), (7, 7), (10**9, MAX_COUNT)])
+@pytest.mark.parametrize(("count", "expected"), [(0, 0), (1, 1), (7, 7), (MAX_COUNT, MAX_COUNT)])
 def test_as_many_fires_as_asked_within_reason(count: int, expected: int) -> None:
     (schedule,) = check_manifest(NEXTSKIN, timezone="UTC", now=NOW, count=count).schedules
     assert len(schedule.fires) == expected
@@ -226,13 +226,47 @@ def test_a_bad_time_zone_is_a_problem_of_the_call(name: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("argument", "value"), [("now", "2026-03-08"), ("now", 5), ("count", "3"), ("count", None), ("count", 1.5)]
+    ("argument", "value"),
+    [
+        *(("now", value) for value in ("2026-03-08", 5)),
+        *(("count", value) for value in ("3", None, 1.5, True, -1, MAX_COUNT + 1, 10**30)),
+    ],
 )
 def test_any_other_bad_argument_is_a_problem_of_the_call(argument: str, value: Any) -> None:
     report = check(NEXTSKIN, **{"timezone": "UTC", "now": NOW, argument: value})
     assert lines(report) == ["NSP007 "]
     assert report.problems[0].message.startswith(f"{argument} must be ")
     assert not report.ok
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "pointer", "hint"),
+    [
+        ("entry", "", "/entry", 'for example "plugin:plugin"'),
+        ("entry", "plugin", "/entry", 'for example "plugin:plugin"'),
+        ("entry", "a b:c", "/entry", 'for example "plugin:plugin"'),
+        ("entry", "plugin:plugin\n", "/entry", 'for example "plugin:plugin"'),
+        ("entry", "../../etc/passwd", "/entry", 'for example "plugin:plugin"'),
+        ("entry", "../../etc/passwd:x", "/entry", 'for example "plugin:plugin"'),
+        ("entry", ".hidden:plugin", "/entry", 'for example "plugin:plugin"'),
+        ("version", "", "/version", 'leave it out, or write one such as "1.4.0"'),
+        ("version", " \t", "/version", 'leave it out, or write one such as "1.4.0"'),
+        ("capabilities", ["storage.kv", ""], "/capabilities/1", 'for example "storage.kv"'),
+        ("capabilities", [" "], "/capabilities/0", 'for example "storage.kv"'),
+        ("capabilities", ["storage.kv", "storage.kv"], "/capabilities/1", None),
+        ("capabilities", ["storage.kvv"], "/capabilities/0", 'did you mean "storage.kv"?'),
+        ("capabilities", ["Storage.KV"], "/capabilities/0", 'did you mean "storage.kv"?'),
+    ],
+)
+def test_a_text_that_says_nothing_is_refused(key: str, value: Any, pointer: str, hint: str | None) -> None:
+    """Strings that no host could use: an entry is a module and its attribute (spec/manifest.md M1; spec/nextskin.md D2)."""
+    (problem,) = check_manifest(changed(NEXTSKIN, **{key: value}), timezone="UTC", now=NOW).problems
+    assert (problem.code, problem.pointer, problem.hint) == ("NSP007", pointer, hint)
+
+
+@pytest.mark.parametrize("names", [[], ["http.fetch"], ["storage.blob", "storage.kv"], ["storage"]])
+def test_a_capability_that_is_not_known_yet_is_no_fault(names: list[str]) -> None:
+    assert check_manifest(changed(NEXTSKIN, capabilities=names), timezone="UTC", now=NOW).ok
 
 
 def test_problems_of_a_text_have_their_place() -> None:

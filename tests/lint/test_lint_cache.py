@@ -140,7 +140,7 @@ DAMAGE = [b"", b"{", b"[]", b"null", b"\xff\xfe", b'{"a": [', b"[" * 100_000, b'
 def test_a_damaged_pack_is_as_good_as_none(tmp_path: Path, damage: bytes) -> None:
     write(tmp_path, plugin_py=NEVER)
     expected = findings(tmp_path)
-    (pack,) = (tmp_path / cache.FOLDER / "lint").iterdir()
+    (pack,) = (tmp_path / cache.FOLDER).glob("lint-*/*")
     pack.write_bytes(damage)
     assert findings(tmp_path) == expected
     assert json.loads(pack.read_bytes()), "and is written anew"
@@ -150,7 +150,7 @@ def test_a_damaged_pack_is_as_good_as_none(tmp_path: Path, damage: bytes) -> Non
 def test_a_damaged_entry_is_as_good_as_none(tmp_path: Path, entry: object) -> None:
     write(tmp_path, plugin_py=NEVER)
     expected = findings(tmp_path)
-    (pack,) = (tmp_path / cache.FOLDER / "lint").iterdir()
+    (pack,) = (tmp_path / cache.FOLDER).glob("lint-*/*")
     pack.write_text(json.dumps(dict.fromkeys(json.loads(pack.read_text()), entry)))
     assert findings(tmp_path) == expected
 
@@ -168,13 +168,38 @@ def test_several_processes_at_once(tmp_path: Path) -> None:
     running = [subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE) for _ in range(4)]
     said = {process.communicate()[0] for process in running}
     assert len(said) == 1 and json.loads(said.pop())["summary"] == {"files": 30, "errors": 15, "warnings": 0}
-    assert [path.suffix for path in (tmp_path / cache.FOLDER / "lint").iterdir()] == [".json"]
+    assert [path.suffix for path in (tmp_path / cache.FOLDER).glob("lint-*/*")] == [".json"]
     assert len(findings(tmp_path)) == 15
+
+
+def test_packs_of_older_versions_are_let_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, plugin_py=plugin())
+    for version in "abcdef":
+        monkeypatch.setattr(cache, "fingerprint", lambda version=version: version)
+        lint(tmp_path)
+    assert sorted(path.name for path in (tmp_path / cache.FOLDER).glob("lint-*")) == ["lint-d", "lint-e", "lint-f"]
 
 
 def test_old_verdicts_are_let_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache, "MAX_VERDICTS", 3)
     for number in range(10):
         findings(write(tmp_path, plugin_py=plugin(f"{number} 3 * * *")))
-    (pack,) = (tmp_path / cache.FOLDER / "lint").iterdir()
+    (pack,) = (tmp_path / cache.FOLDER).glob("lint-*/*")
     assert len(json.loads(pack.read_text())) == 3
+
+
+def test_a_verdict_rests_on_where_the_project_file_says_it(tmp_path: Path) -> None:
+    write(tmp_path, nsplugin_toml='id = "no id!"\n', plugin_py=plugin().replace('id="tidy", ', ""))
+    (before,) = findings(tmp_path)
+    write(tmp_path, nsplugin_toml='# moved\n\nid = "no id!"\n')
+    (after,) = findings(tmp_path)
+    assert [findings(tmp_path), findings(tmp_path, "--no-cache")] == [[after]] * 2
+    assert before.split()[1] == after.split()[1] == "NSP110"
+
+
+def test_a_verdict_rests_on_which_file_says_it(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    write(tmp_path, nsplugin_toml='id = "no id!"\n', sub__plugin_py=plugin().replace('id="tidy", ', ""))
+    findings(tmp_path)
+    (tmp_path / "nsplugin.toml").rename(tmp_path / "sub" / "nsplugin.toml")
+    assert findings(tmp_path) == findings(tmp_path, "--no-cache")

@@ -1,9 +1,9 @@
 """Verdicts of earlier runs, by content: they count only while everything that they rest on is the same.
 
-A pack holds the verdicts on the files of one folder. Its name is made of that folder and of the tool itself: version, code,
-libraries, interpreter. A verdict's key is made of the file's name, its bytes and the project file's settings; and it counts
-only if every import that was followed, or led nowhere, still does so, to the same bytes. What cannot be read counts as absent.
-The text is JSON: a pack that somebody else put there can at worst be wrong, and runs nothing.
+A pack holds the verdicts on the files of one folder, by one tool: its version, code, libraries and interpreter. A verdict's key
+is made of the file's name, its bytes and the project file's settings; and it counts only if every import that was followed, or
+led nowhere, still does so, to the same bytes. What cannot be read counts as absent. The text is JSON: a pack that somebody else
+put there can at worst be wrong, and runs nothing.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -29,6 +30,8 @@ from nsplugin_cli.lint.judging import Judged
 FOLDER: Final = ".nsplugin_cache"
 MAX_VERDICTS: Final = 5_000
 """So many verdicts a folder are kept, the last used ones."""
+MAX_VERSIONS: Final = 3
+"""So many versions of the tool keep their packs side by side."""
 _LIBRARIES: Final = ("tree_sitter", "tree_sitter_typescript", "tree_sitter_javascript", "tzdata", "jsonschema", "regex")
 _MARKS: Final = {".gitignore": "*\n", "CACHEDIR.TAG": "Signature: 8a477f597d28d172789f06886806bc55\n"}
 _LEAST_FIELDS: Final = ("code", "name", "severity", "pointer", "message")
@@ -66,6 +69,10 @@ class Cache:
         self._settings: dict[str, str] = {}
         self._answers: dict[tuple[str, str, str], tuple[str | None, str | None]] = {}
 
+    def may_know(self, task: Task) -> bool:
+        """Whether there is any verdict on a file of that folder, so that it is worth reading this one."""
+        return bool(self._pack((task.root, os.path.dirname(task.path))))  # noqa: PTH120
+
     def look_up(self, task: Task, data: bytes) -> Verdict | None:
         """The verdict on these bytes, if there is one and all that it rests on is as it was."""
         place = task.root, os.path.dirname(task.path)  # noqa: PTH120
@@ -101,8 +108,7 @@ class Cache:
         earlier = {key: entry for key, entry in _read(_file(*place)).items() if key not in used}
         kept = dict(list({**earlier, **used}.items())[-MAX_VERDICTS:])
         path = _file(*place)
-        _make(path.parent.parent)
-        path.parent.mkdir(exist_ok=True)
+        _make(path.parent)
         descriptor, temporary = tempfile.mkstemp(dir=path.parent, suffix=".new")
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
@@ -120,8 +126,8 @@ class Cache:
     def _key(self, task: Task, sha: str) -> str:
         folder, name = os.path.split(task.path)
         if folder not in self._settings:
-            setting = json.dumps([dict(task.setting.identity), task.setting.timezone], default=repr)
-            self._settings[folder] = digest(setting.encode("utf-8", "surrogatepass"))
+            parts = [part.removeprefix(task.root) if isinstance(part, str) else part for part in task.setting]
+            self._settings[folder] = digest(json.dumps(parts, default=repr).encode("utf-8", "surrogatepass"))
         return f"{name}\0{sha}\0{self._settings[folder]}"
 
     def _holds(self, task: Task, asked: Asked) -> bool:
@@ -133,15 +139,20 @@ class Cache:
 
 
 def _file(root: str, folder: str) -> Path:
-    name = digest(f"{fingerprint()}\0{os.path.relpath(folder, root)}".encode("utf-8", "surrogateescape"))
-    return Path(root, FOLDER, "lint", f"{name}.json")
+    name = digest(os.path.relpath(folder, root).encode("utf-8", "surrogateescape"))
+    return Path(root, FOLDER, f"lint-{fingerprint()}", f"{name}.json")
 
 
 def _make(folder: Path) -> None:
-    folder.mkdir(exist_ok=True)
+    """Make the folder of this tool's packs; of those that other versions left, the newest stay."""
+    if folder.is_dir():
+        return
+    folder.mkdir(parents=True, exist_ok=True)
     for name, text in _MARKS.items():
-        if not (folder / name).exists():
-            (folder / name).write_text(text, encoding="utf-8")
+        (folder.parent / name).write_text(text, encoding="utf-8")
+    versions = sorted(folder.parent.glob("lint-*"), key=lambda each: each.stat().st_mtime_ns)
+    for old in versions[:-MAX_VERSIONS]:
+        shutil.rmtree(old, ignore_errors=True)
 
 
 def _read(path: Path) -> dict[str, Any]:

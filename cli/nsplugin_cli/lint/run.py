@@ -150,7 +150,7 @@ class Run:
 
     def _known(self, task: Task) -> bool:
         verdict = None
-        if self.cache is not None:
+        if self.cache is not None and self.cache.may_know(task):
             try:
                 verdict = self.cache.look_up(task, examining.read(task.path))
             except UnreadFile:

@@ -12,6 +12,7 @@ import cron_goldens
 import fixture_runs
 import payload_goldens
 import reading_goldens
+import reference_pages
 import report_goldens
 import transcripts
 from nsplugin import json_schemas
@@ -32,11 +33,13 @@ def documents() -> Iterator[tuple[Path, bytes]]:
     yield from report_goldens.files()
     yield from reading_goldens.files()
     yield from payload_goldens.files()
+    yield from reference_pages.files()
 
 
 def goldens() -> Iterator[tuple[Path, bytes | None]]:
     """What the commands print: the README and every fixture; ``None`` where a file should not be."""
-    yield ROOT / "README.md", transcripts.rendered((ROOT / "README.md").read_text(encoding="utf-8")).encode()
+    for page in (ROOT / "README.md", ROOT / "docs/tutorial.md"):
+        yield page, transcripts.rendered(page.read_text(encoding="utf-8")).encode()
     for folder in fixture_runs.folders():
         made = fixture_runs.transcripts(folder)
         yield from ((folder / name, made.get(name)) for name in fixture_runs.EXPECTED)

@@ -18,7 +18,7 @@ from nsplugin_core.simulation.scenario import Hits, Scenario
 
 Key = tuple[str, int]
 EXITED = "the plugin's host exited, as ordered"
-FAILED = "it failed, as ordered"
+FAILED = "as ordered"
 _NO_HITS = Hits()
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from bisect import bisect_right
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -104,7 +103,7 @@ def _below(process: int) -> list[int]:
 
 @dataclass
 class HostAudit(Audit):
-    """A handler doesn't know its claim: each piece of work belongs to the last attempt claimed before it began."""
+    """A handler knows no claim: its work belongs to the last attempt of its number that was claimed before it began."""
 
     start: int = 0
 
@@ -117,14 +116,14 @@ class HostAudit(Audit):
                 lives.setdefault(task, []).append((attempt, Life(virtual)))
             else:
                 next(life for number, life in reversed(lives[task]) if number == attempt).end = virtual
-        return {task: self._by_claim(task, [life for _, life in known]) for task, known in lives.items()}
+        return {task: self._by_claim(task, known) for task, known in lives.items()}
 
-    def _by_claim(self, task: str, known: list[Life]) -> dict[int, Life]:
+    def _by_claim(self, task: str, known: list[tuple[str, Life]]) -> dict[int, Life]:
         past = self.store.tasks.attempts(task)
         claims: dict[int, Life] = {}
-        for life in known:
-            place = bisect_right([each.started_at for each in past], life.begin + SLACK_MS) - 1
-            claim = past[place].claim if place >= 0 else 0
+        for number, life in known:
+            before = [each for each in past if each.number == int(number) and each.started_at <= life.begin + SLACK_MS]
+            claim = before[-1].claim if before else 0
             if claim in claims:
                 self.faults.append(f"{task}: claim {claim} was started twice")
             claims[claim] = life

@@ -393,3 +393,8 @@ def test_a_sound_text_needs_neither_the_scanner_nor_a_library() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_a_lone_character_that_is_no_json_is_one_fault() -> None:
+    """One fault, one finding: what stands there was told, so not that there is no value as well (M6)."""
+    assert messages(b"\0") == ["the character U+0000 is not white space in JSON"]

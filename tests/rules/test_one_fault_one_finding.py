@@ -136,3 +136,12 @@ def test_findings_come_in_the_order_of_the_manifest() -> None:
     """Entry 10 stands after entry 2."""
     raw = nextskin(cron=[{"schedule": "x", "job": "expire"} for _ in range(12)])
     assert [pointer for _, pointer in found(raw)] == [f"/cron/{index}/schedule" for index in range(12)]
+
+
+@pytest.mark.parametrize("platform", [RICH, PROJECT])
+def test_of_an_expression_that_is_too_long_nothing_else_is_told(platform: dict[str, Any]) -> None:
+    """It fires each minute as well, which would be NSP211: but as it stands it never fires (spec/cron.md G1)."""
+    broken = copy.deepcopy(platform)
+    place = broken["cron"][1] if "cron" in broken else broken["jobs"][2]["schedule"]
+    place["schedule" if "cron" in broken else "cron"] = ",".join(["0-59"] * 300) + " * * * *"
+    assert [problem.code for problem in problems(broken)] == ["NSP205"]

@@ -126,3 +126,11 @@ def test_an_api_error_may_have_any_code() -> None:
     again = pickle.loads(pickle.dumps(error))
     assert (again.code, again.message, again.details) == ("JOBS_DISABLED", "jobs are not enabled", {"workspace": "w"})
     assert (error.details, str(CogoverApiError("JOBS_DISABLED"))) == ({"workspace": "w"}, "JOBS_DISABLED")
+
+
+def test_an_id_by_position_is_one_fault() -> None:
+    """spec/sdk.md: one mapping, or keyword arguments."""
+    with pytest.raises(DefinitionError) as raised:
+        define_plugin("demo", {"jobs": {}})
+    (problem,) = raised.value.problems
+    assert (problem.code, problem.message) == ("NSP006", "define_plugin takes only `config` by position, and got 2 arguments")

@@ -49,6 +49,8 @@ class Signature:
         bound = Bound(given={item.key: value for item, value in zip(meant, args, strict=False)})
         if len(args) > len(places):
             bound.problems.append(self._too_many(len(args), places))
+            if not isinstance(args[0], Mapping):
+                bound.given.pop(CONFIG.key, None)  # an id by position, most likely: that is the one fault
         known = {argument.name: argument.key for argument in self.arguments}
         for name, value in kwargs.items():
             key = known.get(name)

@@ -338,7 +338,7 @@ class _Scanner:
     def _end(self, frame: _Frame, token: Token) -> None:
         self._stopped = True
         if frame.state == "document":
-            if self._faults or not self._text.strip():  # else nothing but bytes that are no UTF-8, which were told
+            if not self._faults and not self._text.strip():  # else what stands there, or its bytes, was told already
                 self._complain(0, 0, complaints.empty(self._text))
             self._lost = True
         elif frame.state != "done":

@@ -22,11 +22,17 @@ def check(subject: Subject) -> list[Problem]:
     structural = faults(subject.raw, subject.platform, origin=subject.origin)
     if not isinstance(subject.raw, Mapping) or version_fault(subject.raw) is not None:
         return structural
-    found = family.run(subject)
+    found = _told(family.run(subject))
     if not structural:
         return ordered(found) if found else found
     wrong = {(problem.pointer, problem.target) for problem in structural if problem.code == "NSP007"}
     return ordered([*structural, *(problem for problem in found if (problem.pointer, problem.target) not in wrong)])
+
+
+def _told(found: list[Problem]) -> list[Problem]:
+    """Without the warnings about values that are refused anyway: an expression that is too long is not too frequent as well."""
+    refused = {problem.pointer for problem in found if problem.severity == "error"}
+    return [problem for problem in found if problem.severity == "error" or problem.pointer not in refused] if refused else found
 
 
 def judge(

@@ -95,7 +95,13 @@ class Served:
     def stop(self, number: int = signal.SIGTERM) -> int:
         """Send a signal and wait for the end; returns the exit code."""
         self.process.send_signal(number)
-        return self.process.wait(PATIENCE)
+        try:
+            return self.process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.process.send_signal(signal.SIGABRT)
+            self.process.wait()
+            text = self.log.read_bytes().decode("utf-8", "replace")
+            raise AssertionError(f"it did not stop; its threads:\n{text[text.rfind('Fatal Python') :]}") from None
 
     def lines(self) -> list[dict[str, Any]]:
         """What it logged."""
@@ -171,7 +177,10 @@ class Site:
         command = [*NSPLUGIN, "serve", "--metrics", "127.0.0.1:0", "--log-format", "json", *arguments]
         with log.open("wb") as stream:
             process = subprocess.Popen(
-                command, stderr=stream, cwd=self.folder, env={**os.environ, "NSPLUGIN_DATABASE": self.url}
+                command,
+                stderr=stream,
+                cwd=self.folder,
+                env={**os.environ, "NSPLUGIN_DATABASE": self.url, "PYTHONFAULTHANDLER": "1"},
             )
         served = Served(process, log, "")
         self.served.append(served)

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from types import FrameType
 from typing import TYPE_CHECKING, Final
 
 from nsplugin_core.journal import Form, Journal
@@ -100,16 +101,22 @@ def _stop(service: Service, grace_s: float, hurry: threading.Event) -> None:
 
 @contextmanager
 def signals() -> Iterator[tuple[threading.Event, threading.Event]]:
-    """Two events: set by the first signal, and by the second. A handler may only write to a pipe; a thread sets them."""
+    """Two events: set by the first signal, and by the second.
+
+    The interpreter writes each signal to a pipe, whichever thread the kernel gave it to, and a thread reads that. Python's
+    own handlers would not do: they run in the main thread only, which sleeps on when another thread got the signal.
+    """
     stop, hurry = threading.Event(), threading.Event()
     heard, told = os.pipe()
     os.set_blocking(told, False)
-    previous = {number: signal.signal(number, lambda number, frame: _tell(told)) for number in _caught()}
+    previous = {number: signal.signal(number, _noted) for number in _caught()}
+    before = signal.set_wakeup_fd(told, warn_on_full_buffer=False)
     watcher = threading.Thread(target=_watch, args=(heard, stop, hurry), name="nsplugin-signals", daemon=True)
     watcher.start()
     try:
         yield stop, hurry
     finally:
+        signal.set_wakeup_fd(before)
         for number, handler in previous.items():
             signal.signal(number, handler)
         os.close(told)
@@ -122,8 +129,8 @@ def _caught() -> list[signal.Signals]:
     return [each for each in SIGNALS if each is not signal.SIGHUP or signal.getsignal(each) is not signal.SIG_IGN]
 
 
-def _tell(pipe: int) -> None:
-    os.write(pipe, b"!")
+def _noted(number: int, frame: FrameType | None) -> None:
+    """A handler, so that the signal does not end the process."""
 
 
 def _watch(pipe: int, stop: threading.Event, hurry: threading.Event) -> None:

@@ -15,7 +15,7 @@ ARGUMENTS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
-PATIENCE_MS = 15_000
+PATIENCE_MS = 20_000
 WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 320, "height": 640}
 
 

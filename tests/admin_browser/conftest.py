@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
 from admin_scenery import furnish
 from admin_world import Site, install_shop, site
-from browser_pages import launched
+from browser_pages import PATIENCE_MS, launched
 
 HERE = Path(__file__).parent
 
@@ -24,6 +24,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """One browser for all tests; each opens tabs of its own."""
+    expect.set_options(timeout=PATIENCE_MS)
     with launched() as made:
         yield made
 

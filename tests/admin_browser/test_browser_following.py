@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from admin_world import Site
-from browser_pages import PATIENCE_MS, ask_again, tab
+from browser_pages import ask_again, tab
 
 SHOP = "/admin/plugins/shop"
 
@@ -31,7 +31,7 @@ def test_a_new_dead_letter_appears_by_itself(page: Page, page_site: Site) -> Non
     page_site.bury(1)
     page.goto(SHOP)
     (new,) = page_site.bury(1)
-    expect(page.get_by_role("checkbox", name=f"Select sync {new}")).to_be_visible(timeout=PATIENCE_MS)
+    expect(page.get_by_role("checkbox", name=f"Select sync {new}")).to_be_visible()
     expect(page.get_by_role("heading", name="Dead letters 2")).to_be_visible()
     expect(page.locator("#announcer")).to_have_text("0 queued, 0 running, 2 dead")
 

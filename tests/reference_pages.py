@@ -90,7 +90,7 @@ def _simulation() -> str:
     parts = [
         MADE,
         "# What `simulate` counts\n",
-        "`--assert` takes each of these names (also with `-` for `_`, or in camelCase), an operator of `= < > <= >=` and a number.",
+        "`--assert` takes each of these names (also with `-` for `_`, or in camelCase), one of `= < > <= >=`, and a number.",
         "`dead` is short for `dead_letters`. `--format json` has those with a name in the second column.\n",
         "| `--assert` | JSON |",
         "| --- | --- |",

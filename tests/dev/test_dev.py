@@ -15,6 +15,7 @@ import httpx
 import pytest
 
 import developing
+import fixture_runs
 from developing import SOURCE, diary, queued, running
 from service_world import NSPLUGIN, until
 
@@ -40,6 +41,20 @@ def test_the_whole_system_in_one_command(folder: Path) -> None:
         assert retry["wait"].endswith(" s") and retry["due"]
         assert [each["attempt"] for each in dev.events("attempt") if each["job"] == "fails"] == [1, 2]
         assert dev.interrupt() == 0
+
+
+def test_a_dead_letter_is_mended_and_tried_again(folder: Path) -> None:
+    """docs/tutorial.md: it fails, is given up, the handler is mended while ``dev`` runs, and a retry succeeds."""
+    database = f"sqlite:///{folder / '.nsplugin' / 'core.db'}"
+    with running(folder) as dev:
+        dev.post("/fail")
+        until(lambda: dev.events("dead"), "a dead letter", 60)
+        (folder / "plugin.py").write_text(SOURCE.replace('raise RuntimeError("the shop is down")', "pass"))
+        dev.says("loaded anew")
+        code, out, err = fixture_runs.call(["dead", "retry", "--all", "--plugin", "shop", "--database", database])
+        assert code == 0, out + err
+        until(lambda: [each for each in dev.events("success") if each["job"] == "fails"], "the retry")
+        assert dev.events("attempt")[-1]["attempt"] == 1
 
 
 def test_what_no_route_answers_says_what_there_is(folder: Path) -> None:

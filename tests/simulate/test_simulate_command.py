@@ -87,7 +87,8 @@ def test_every_option_is_understood() -> None:
     report = _json(
         "--no-handlers", "--takes", "sync=5 min", "--fail", "sync=50%", "--timeout", "stock/sync=1", "--seed", "3",
         "--down", "23:00-01:00", "--host-exit", "02:31", "--zone-change", "2026-03-08T12:00=Asia/Tokyo",
-        "--enqueue", "sync", "--enqueue", 'sync@+90min={"a": 1}', "--enqueue", "sync@2026-03-07T04:00", "--enqueue", "sync@05:00",
+        "--enqueue", "sync", "--enqueue", 'sync@+90min={"a": 1}', "--enqueue", "sync@2026-03-07T04:00",
+        "--enqueue", "sync@05:00",
     )  # fmt: skip
     enqueued = [event["at"] for event in report["events"] if event["type"] == "enqueue"]  # type: ignore[attr-defined]
     assert enqueued == [f"2026-03-07T{time}:00.000Z" for time in ("05:00", "06:30", "09:00", "10:00")] + [

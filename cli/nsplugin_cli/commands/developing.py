@@ -14,9 +14,13 @@ if TYPE_CHECKING:
 
 
 def place(path: Path) -> Path:
-    """The folder that is developed: the one given, or that of the file given."""
+    """The folder that is developed: the one given, that of the file given, or that of the project around either."""
+    from nsplugin_cli.source.discover import discover
+
     absolute = path.resolve()
-    return absolute if absolute.is_dir() else absolute.parent
+    folder = absolute if absolute.is_dir() else absolute.parent
+    around = [target.project.folder.resolve() for target in discover([path])]
+    return next((project for project in around if folder.is_relative_to(project)), folder)
 
 
 def timezone(folder: Path, wanted: str | None) -> str:

@@ -102,6 +102,7 @@ class _Site:
         self._registry = Registry(store=service.store, clock=service.clock)
         self._shown: dict[str, ReadyPlugin] = {}
         self._put_aside: set[str] = set()
+        self._told: set[str] = set()
         access = access_to(f"127.0.0.1:{asked.port}")
         self._routes = PluginRoutes(hosts=service.hosts, access=access, user=asked.user, home=HOME)
         pages = create_app(service.operations, access, notice=notice_of(service.hosts.status))
@@ -133,7 +134,7 @@ class _Site:
             self._install(plugin)
         self._shown = new
         self._service.roster.run_once(self._service.clock.now_ms())
-        self._routes.show([plugin.manifest for plugin in built])
+        self._show([plugin.manifest for plugin in built])
         for plugin_id in new:
             self._service.hosts.wake(plugin_id)
             if not first:
@@ -161,11 +162,17 @@ class _Site:
             self._put_aside.add(plugin)
             _logger.warning("plugin %s is not here any more; it is disabled, its tasks are kept", plugin)
 
-    def _greet(self) -> None:
+    def _show(self, manifests: Sequence[Manifest]) -> None:
+        """Serve the routes, and tell of those that are new."""
+        self._routes.show(manifests)
         root = self.server.url.removesuffix(HOME)
-        for plugin in self._shown.values():
-            for route in plugin.manifest.routes:
-                _logger.info("route %s %s%s", route.method, root, route.path)
+        routes = [f"{route.method} {root}{route.path}" for manifest in manifests for route in manifest.routes]
+        for route in routes:
+            if route not in self._told:
+                _logger.info("route %s", route)
+        self._told = set(routes)
+
+    def _greet(self) -> None:
         _logger.info("administration page: %s", self.server.url)
         _logger.info(
             "schedules in %s; requests come from the development user %r; Ctrl-C stops", self._asked.timezone, self._asked.user

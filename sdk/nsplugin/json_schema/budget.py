@@ -29,16 +29,17 @@ class Budget:
 
     __slots__ = ("exhausted", "seconds", "steps")
 
-    def __init__(self, steps: int = STEPS, seconds: float = SECONDS) -> None:
+    def __init__(self, steps: float = STEPS, seconds: float = SECONDS) -> None:
         self.steps = steps
         self.seconds = seconds
         self.exhausted = False
 
-    def spend(self, steps: int = 1) -> None:
+    def spend(self, steps: float = 1) -> None:
         """Take steps from the budget. Raises :class:`Exhausted` when none are left."""
         self.steps -= steps
         if self.steps < 0:
-            raise Exhausted("there are too many ways through the schema", "simplify its anyOf, oneOf and $ref")
+            hint = "make the payload or the schema smaller; anyOf, oneOf and $ref inside each other multiply the steps"
+            raise Exhausted("it takes too many steps", hint)
 
     def spend_time(self, since: float) -> None:
         """Take the time since ``since`` (of ``perf_counter``)."""

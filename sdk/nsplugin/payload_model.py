@@ -6,6 +6,7 @@ pydantic is imported when a model is used, and not before.
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING, Any
 
 from nsplugin.handlers import is_a, type_name
@@ -13,6 +14,7 @@ from nsplugin.handlers import is_a, type_name
 if TYPE_CHECKING:
     from pydantic import TypeAdapter, ValidationError
 
+_OLD_TYPED_DICT = "before Python 3.12, write `from typing_extensions import TypedDict` in place of the one in typing"
 _LISTED = 5
 """How many faults of a payload a message names."""
 
@@ -38,7 +40,8 @@ class PayloadModel:
             self._adapter = _adapter(model)
             self.schema = _schema(self._adapter)
         except Exception as error:
-            raise ModelError(f"no JSON Schema can be made of {_name(model)}: {_first_sentence(error)}") from error
+            reason = _OLD_TYPED_DICT if _is_old_typed_dict(model) else _first_sentence(error)
+            raise ModelError(f"no JSON Schema can be made of {_name(model)}: {reason}") from error
 
     def validated(self, payload: Any) -> Any:
         """The payload, plain JSON data, as the model's own type. Raises :class:`PayloadMismatch`."""
@@ -48,6 +51,10 @@ class PayloadModel:
             return self._adapter.validate_json(json.dumps(payload))
         except ValidationError as error:
             raise PayloadMismatch(_mismatch(error)) from None
+
+
+def _is_old_typed_dict(model: Any) -> bool:
+    return sys.version_info < (3, 12) and type(model).__name__ == "_TypedDictMeta" and type(model).__module__ == "typing"
 
 
 def is_model(value: Any) -> bool:

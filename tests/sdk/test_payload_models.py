@@ -6,6 +6,7 @@ import json
 import pickle
 import subprocess
 import sys
+import typing
 from dataclasses import dataclass
 from datetime import date
 from typing import Annotated, Any, Literal
@@ -15,7 +16,7 @@ from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
 from nsplugin import Cron, DefinitionError, Job, Plugin, define_plugin
-from nsplugin.payload_model import PayloadMismatch, PayloadModel
+from nsplugin.payload_model import ModelError, PayloadMismatch, PayloadModel
 
 
 class Expire(BaseModel):
@@ -203,3 +204,16 @@ except Exception:
     assert "pydantic" in sys.modules
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_a_typed_dict_of_typing_is_taken_or_the_other_one_is_named() -> None:
+    """pydantic takes the one in typing from Python 3.12 on (docs/authoring.md)."""
+
+    class Keyed(typing.TypedDict):
+        key: str
+
+    if sys.version_info >= (3, 12):
+        assert PayloadModel(Keyed).schema["required"] == ["key"]
+        return
+    with pytest.raises(ModelError, match=r"before Python 3\.12, write `from typing_extensions import TypedDict`"):
+        PayloadModel(Keyed)

@@ -155,3 +155,13 @@ def test_authors_code_type_checks(tmp_path: Path) -> None:
             timeout=300,
         )
         assert (done.returncode, text in done.stdout) == (code, True), done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("job", "Job"), ("defineplugin", "define_plugin"), ("check_manifst", "check_manifest")],
+)
+def test_a_misspelt_public_name_is_told(name: str, meant: str) -> None:
+    """The error says what was meant, as for everything an author writes (spec/sdk.md)."""
+    with pytest.raises(AttributeError, match=f"has no attribute '{name}': did you mean '{meant}'"):
+        getattr(nsplugin, name)

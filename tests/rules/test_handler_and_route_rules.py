@@ -167,3 +167,13 @@ def test_a_method_and_a_path_are_two_faults() -> None:
 def test_capabilities_that_are_not_known_pass() -> None:
     """The source names one capability by example; the platform may have others."""
     assert codes(nextskin(capabilities=["storage.kv", "mail.send"])) == []
+
+
+def test_the_whole_context_stands_alone() -> None:
+    """`context` takes everything, so that it takes no others beside it (spec/sdk.md Cogover)."""
+
+    def handler(context: Any, log: Any) -> None: ...
+
+    (problem,) = problems(cogover({"key": "sync"}), handlers={"/jobs/0": describe(handler)})
+    assert problem.message == 'the handler of job "sync" has parameters beside `context`, which must stand alone'
+    assert (problem.hint or "").startswith("`context` holds all of ")

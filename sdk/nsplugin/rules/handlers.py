@@ -19,7 +19,7 @@ def _handlers(subject: Subject) -> Iterator[Found]:
         route = split(pointer)[0] == "routes"
         allowed = parameters.route if route else parameters.job
         whole = handler.only_parameter is not None and handler.only_parameter == parameters.whole
-        fault = _fault(handler, allowed, whole)
+        fault = _fault(handler, allowed, whole, parameters.whole)
         if fault is not None:
             message, hint = fault
             yield Found(pointer=pointer + "/handler", message=f"the handler of {_owner(subject, pointer)} {message}", hint=hint)
@@ -33,7 +33,7 @@ def _owner(subject: Subject, pointer: str) -> str:
     return f"job {quoted(name)}" if isinstance(name, str) else "this job"
 
 
-def _fault(handler: Handler, allowed: tuple[str, ...], whole: bool) -> tuple[str, str | None] | None:
+def _fault(handler: Handler, allowed: tuple[str, ...], whole: bool, alone: str | None) -> tuple[str, str | None] | None:
     offered = f"it is called with those of {', '.join(allowed)} that it names"
     if handler.missing:
         return "is missing", f"give a function; {offered}"
@@ -43,6 +43,9 @@ def _fault(handler: Handler, allowed: tuple[str, ...], whole: bool) -> tuple[str
         return f"cannot be {handler.described}: {handler.refused}", offered
     if whole:
         return None
+    if alone is not None and any(item.required and item.name == alone for item in handler.parameters or ()):
+        hint = f"`{alone}` holds all of {', '.join(allowed)}: name it alone, or leave it out and name those"
+        return f"has parameters beside `{alone}`, which must stand alone", hint
     return _parameters(handler, allowed, offered)
 
 

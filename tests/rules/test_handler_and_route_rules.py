@@ -177,3 +177,35 @@ def test_the_whole_context_stands_alone() -> None:
     (problem,) = problems(cogover({"key": "sync"}), handlers={"/jobs/0": describe(handler)})
     assert problem.message == 'the handler of job "sync" has parameters beside `context`, which must stand alone'
     assert (problem.hint or "").startswith("`context` holds all of ")
+
+
+async def _nothing() -> None: ...
+
+
+class _Keeper:
+    def keep(self, ctx: Any) -> None: ...
+
+
+CALLED = "give the function itself, without calling it: leave out the parentheses"
+
+
+@pytest.mark.parametrize(
+    ("handler", "hint"),
+    [
+        (None, CALLED),
+        (_Keeper.keep, "give the method of an instance: K().method, not K.method"),
+        (len, "write a function that calls it; it is called with those of payload, attempt, ctx that it names"),
+    ],
+)
+def test_a_handler_that_is_nearly_one_is_told_how_to_be_one(handler: Any, hint: str) -> None:
+    """spec/nextskin.md D7: the hint says what to write instead."""
+    assert job(handler).hint == hint
+
+
+def test_a_coroutine_is_a_function_that_was_called() -> None:
+    """spec/nextskin.md D7."""
+    coroutine = _nothing()
+    try:
+        assert job(coroutine).hint == CALLED
+    finally:
+        coroutine.close()

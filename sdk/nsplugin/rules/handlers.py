@@ -38,7 +38,7 @@ def _fault(handler: Handler, allowed: tuple[str, ...], whole: bool, alone: str |
     if handler.missing:
         return "is missing", f"give a function; {offered}"
     if not handler.callable:
-        return f"must be a function, not {handler.described}", offered
+        return f"must be a function, not {handler.described}", _CALLED if handler.described in _RESULTS else offered
     if handler.refused is not None:
         return f"cannot be {handler.described}: {handler.refused}", offered
     if whole:
@@ -49,16 +49,28 @@ def _fault(handler: Handler, allowed: tuple[str, ...], whole: bool, alone: str |
     return _parameters(handler, allowed, offered)
 
 
+_CALLED: Final = "give the function itself, without calling it: leave out the parentheses"
+_RESULTS: Final = ("None", "an instance of coroutine", "an instance of generator")
+"""What calling a function gives, most likely: the author wrote ``Job(expire())``."""
+
+
 def _parameters(handler: Handler, allowed: tuple[str, ...], offered: str) -> tuple[str, str | None] | None:
     required = [parameter for parameter in handler.parameters or () if parameter.required]
     unnamed = [parameter for parameter in required if parameter.positional_only]
     if unnamed:
         names = _names(unnamed)
+        if handler.described.startswith("built-in"):
+            return f"takes {names} by position only, but is called by name", f"write a function that calls it; {offered}"
         return f"takes {names} by position only, but is called by name", f'remove the "/" from {handler.described}'
     strange = [parameter for parameter in required if parameter.name not in allowed]
     if not strange:
         return None
     near = closest(strange[0].name, allowed) if len(strange) == 1 else None
+    if strange[0].name == "self":
+        return (
+            f"requires {_names(strange)}, which it is not called with",
+            "give the method of an instance: K().method, not K.method",
+        )
     hint = f"did you mean `{near}`?" if near else f"{offered}; give the others a default"
     return f"requires {_names(strange)}, which it is not called with", hint
 

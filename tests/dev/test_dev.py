@@ -157,6 +157,16 @@ def test_a_killed_one_leaves_its_tasks_and_reset_forgets_them(folder: Path) -> N
     assert queued(folder) == []
 
 
+@pytest.mark.parametrize("after_s", [0.2, 0.6, 1.0])
+def test_ctrl_c_while_it_starts_ends_it_and_frees_the_folder(folder: Path, after_s: float) -> None:
+    with running(folder, ready=False) as dev:
+        time.sleep(after_s)
+        assert dev.interrupt() in (0, 130)
+        assert "Traceback" not in dev.text()
+    with running(folder) as after:
+        assert after.post("/notes", {"n": 1}).status_code == 202
+
+
 def _post_until_it_ends(dev: developing.Dev, numbers: range, accepted: list[int]) -> None:
     with httpx.Client(timeout=20) as client:
         for number in numbers:

@@ -75,9 +75,12 @@ class _Agenda:
     def next_due(self) -> int | None:
         return self.items[-1][0] if self.items else None
 
-    def run(self, now: int) -> None:
+    def run(self, now: int) -> bool:
+        """Do what is due; whether there was anything."""
+        due = bool(self.items) and self.items[-1][0] <= now
         while self.items and self.items[-1][0] <= now:
             self.items.pop()[1]()
+        return due
 
 
 class _World:
@@ -101,6 +104,7 @@ class _World:
         )
         self._hosts = VirtualHosts(scenario, self._clock, settings, self._handlers, self._host_exited)
         self._dispatcher: Dispatcher | None = None
+        self._fire: int | None = None
         self._sweeper, self._swept = Sweeper(store=store), scenario.start
         self._agenda = _Agenda()
 
@@ -118,7 +122,8 @@ class _World:
         while now is not None and now < self._scenario.end:
             self._clock.advance_to(now)
             self._sweep(now)
-            self._agenda.run(now)
+            if self._agenda.run(now):
+                self._fire = self._scheduler.next_due()
             self._work(now)
             now = self._next(now)
 
@@ -149,6 +154,7 @@ class _World:
         for order in scenario.enqueues:
             agenda.add(order.at, partial(self._enqueue, order))
         agenda.close()
+        self._fire = self._scheduler.next_due()
 
     def _sweep(self, now: int) -> None:
         """As often as matters: nothing happened since the moment before, so nobody could tell a sweep in between."""
@@ -162,16 +168,16 @@ class _World:
         dispatcher = self._dispatcher
         if dispatcher is None:
             return
-        fire = self._scheduler.next_due()
-        if fire is not None and fire <= now:
+        if self._fire is not None and self._fire <= now:
             self._scheduler.run_once(now)
+            self._fire = self._scheduler.next_due()
         while dispatcher.run_once(now) or self._hosts.advance():
             pass
 
     def _next(self, now: int) -> int | None:
         moments = [self._agenda.next_due()]
         if self._dispatcher is not None:
-            moments += [self._scheduler.next_due(), self._dispatcher.next_due(), self._hosts.next_due()]
+            moments += [self._fire, self._dispatcher.next_due(), self._hosts.next_due()]
         return min((moment for moment in moments if moment is not None and moment > now), default=None)
 
     def _start(self) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Final
 
-from nsplugin.handlers import is_a, type_name
+from nsplugin.handlers import class_name, is_a, type_name
 from nsplugin.pointers import UNKNOWN
 
 MAX_VALUES: Final = 200_000
@@ -22,16 +22,23 @@ class TooLarge(Exception):
 
 
 class StandIn:
-    """Stands for an object of an author's own class: its type has the same name, and nothing else of it."""
+    """Stands for an object of an author's own class: it has the name of its type, those of its bases, and nothing else."""
+
+    bases: tuple[str, ...] = ()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return stand_in, (type(self).__name__,)
+        return stand_in, (type(self).__name__, self.bases)
 
 
-def stand_in(name: str) -> StandIn:
+def stand_in(name: str, bases: tuple[str, ...] = ()) -> StandIn:
     """An object whose type is called ``name``."""
-    kind: type[StandIn] = type(name, (StandIn,), {"__repr__": lambda self: f"<{name}>"})
+    kind: type[StandIn] = type(name, (StandIn,), {"__repr__": lambda self: f"<{name}>", "bases": bases})
     return kind()
+
+
+def _standing_for(value: Any) -> StandIn:
+    known = type.__dict__["__mro__"].__get__(type(value))
+    return stand_in(type_name(value), tuple(map(class_name, known)))
 
 
 def detach(value: Any) -> Any:
@@ -61,7 +68,7 @@ class _Copy:
 
     def _container(self, value: Any, depth: int, copied: Any) -> Any:
         if depth == _MAX_DEPTH:
-            return stand_in(type_name(value))
+            return _standing_for(value)
         if id(value) in self.open:
             return self.open[id(value)]
         result = copied(self, value, depth + 1)
@@ -97,7 +104,7 @@ def scalar(value: Any) -> Any:
     for exact, plain in _PLAIN:
         if is_a(value, exact):
             return plain(value)
-    return stand_in(type_name(value))
+    return _standing_for(value)
 
 
 _PLAIN: Final = ((str, str.__str__), (int, int.__int__), (float, float.__float__))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
+from nsplugin.detach import StandIn
 from nsplugin.handlers import class_name, type_name
 
 
@@ -68,6 +69,8 @@ def instead(value: Any) -> Fault:
     if kind is tuple:
         return Fault("a tuple is not JSON: it would become a list", "write a list: [1, 2]")
     names = [class_name(each) for each in type.__dict__["__mro__"].__get__(kind)]
+    if issubclass(kind, StandIn):
+        names += kind.bases
     for name, (what, loss, hint) in _INSTEAD.items():
         if name in names:
             return Fault(f"{what} is not JSON: {loss}" if loss else f"JSON has no form for {what}", hint)

@@ -217,3 +217,17 @@ def test_a_typed_dict_of_typing_is_taken_or_the_other_one_is_named() -> None:
         return
     with pytest.raises(ModelError, match=r"before Python 3\.12, write `from typing_extensions import TypedDict`"):
         PayloadModel(Keyed)
+
+
+def test_a_model_as_a_payload_is_told_how_to_become_data() -> None:
+    """spec/nextskin.md C10: a payload is JSON; the hint says how the model becomes it."""
+
+    class Key(BaseModel):
+        key: str
+
+    with pytest.raises(DefinitionError) as raised:
+        define_plugin(id="cache", jobs={"a": Job(print_nothing)}, cron=[Cron("1 3 * * *", job="a", payload=Key(key="x"))])
+    assert [problem.hint for problem in raised.value.problems] == ['write value.model_dump(mode="json")']
+
+
+def print_nothing(payload: Any) -> None: ...

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from importlib import import_module
+from inspect import get_annotations
 from pathlib import Path
 from typing import Any
 
@@ -67,9 +68,9 @@ _SECTIONS = (
 def _values(platform: Any) -> Iterator[tuple[str, Any]]:
     for section in _SECTIONS:
         values = getattr(platform, section)
-        for key, value in () if values is None else vars(values).items():
+        for key in () if values is None else get_annotations(type(values)):
             if key not in ("source", "form", "noun"):
-                yield f"{section}.{key}", value
+                yield f"{section}.{key}", getattr(values, key)
 
 
 def _cell(value: Any) -> str:

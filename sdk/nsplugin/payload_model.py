@@ -63,6 +63,14 @@ def is_model(value: Any) -> bool:
     return is_a(value, type) or type.__dict__["__module__"].__get__(kind) in ("typing", "types", "typing_extensions")
 
 
+def is_instance(value: Any) -> bool:
+    """Whether a value is an instance of a pydantic model or a dataclass, where the class itself was meant."""
+    bases = type.__dict__["__mro__"].__get__(type(value))
+    return any(
+        {"__pydantic_fields__", "__dataclass_fields__"} & type.__dict__["__dict__"].__get__(each).keys() for each in bases
+    )
+
+
 def _adapter(model: Any) -> TypeAdapter[Any]:
     from pydantic import TypeAdapter
 

@@ -231,3 +231,16 @@ def test_a_model_as_a_payload_is_told_how_to_become_data() -> None:
 
 
 def print_nothing(payload: Any) -> None: ...
+
+
+def test_an_instance_in_place_of_the_model_is_told_so() -> None:
+    """spec/sdk.md: a model is a class."""
+
+    class Key(BaseModel):
+        key: str
+
+    with pytest.raises(DefinitionError) as raised:
+        define_plugin(id="cache", jobs={"a": Job(print_nothing, payload=Key(key="x"))})
+    assert [(problem.code, problem.hint) for problem in raised.value.problems] == [
+        ("NSP007", "give the class itself: payload=Key")
+    ]

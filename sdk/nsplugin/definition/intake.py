@@ -12,7 +12,7 @@ from nsplugin.definition.parts import Cron, Job, Part, Route, Schedule
 from nsplugin.detach import MAX_VALUES, TooLarge, Unreadable, detach, entries
 from nsplugin.findings import moved, problem
 from nsplugin.handlers import MISSING, Handler, describe, is_a, type_name
-from nsplugin.payload_model import ModelError, PayloadModel, is_model
+from nsplugin.payload_model import ModelError, PayloadModel, is_instance, is_model
 from nsplugin.platforms import Platform
 from nsplugin.pointers import UNKNOWN, join
 from nsplugin.spans import Target
@@ -127,6 +127,11 @@ class Intake:
 
     def payload_schema(self, value: Any, pointer: str) -> Any:
         """A JSON Schema as it is, or the one of a payload model."""
+        if is_instance(value):
+            name = type_name(value)
+            message = f"a payload model is a class, not an instance of {name}"
+            self._fault("NSP007", pointer, message, f"give the class itself: payload={name}")
+            return UNKNOWN
         if not is_model(value):
             return self.value(value, pointer)
         try:

@@ -178,7 +178,8 @@ HOW = 'write define_job({"key": "…"}, handler), or @define_job(key="…") abov
         ),
         (
             lambda: define({"key": "a"}, None),
-            f'NSP106 /handler: the handler of job "a" must be a function, not None ({OFFERED})',
+            'NSP106 /handler: the handler of job "a" must be a function, not None'
+            " (give the function itself, without calling it: leave out the parentheses)",
         ),
         (lambda: define({"key": "a"}), f'NSP106 /handler: the handler of job "a" is missing (give a function; {OFFERED})'),
         (

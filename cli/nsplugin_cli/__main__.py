@@ -12,8 +12,7 @@ INTERRUPTED = 130
 
 def main() -> int:
     """Run the command line and return the exit code (spec/cli.md): 0 fine, 1 findings, 2 wrong call, 3 a bug."""
-    if sys.argv[1:] == ["--version"]:
-        print(f"nsplugin {__version__}")
+    if sys.argv[1:] == ["--version"] and _says_version():
         return 0
     gc.set_threshold(50_000, 20, 20)  # what is imported stays: to look for garbage in it takes a twentieth of a short run
     try:
@@ -22,6 +21,15 @@ def main() -> int:
         return run(sys.argv[1:])
     except KeyboardInterrupt:
         return INTERRUPTED
+
+
+def _says_version() -> bool:
+    """Print it; where standard output takes nothing, ``run`` says so."""
+    try:
+        print(f"nsplugin {__version__}", flush=True)
+    except OSError:
+        return False
+    return sys.stdout is not None
 
 
 if __name__ == "__main__":

@@ -5,7 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Any, Final
 
@@ -65,18 +66,29 @@ class LazyGroup(click.Group):
             raise click.UsageError(f"there is no command {args[0]!r}{_did_you_mean(args[0])}", ctx)
         return super().resolve_command(ctx, args)
 
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        with _writing():  # --help and --version are answered here
+            return super().make_context(*args, **kwargs)
+
     def invoke(self, ctx: click.Context) -> Any:
-        try:
+        with _writing():
             result = super().invoke(ctx)
             sys.stdout.flush()
             return result
-        except OSError as error:  # before click's own handling, which exits with 1
-            if error.errno in _LOST:
-                raise OutputLost from error
-            raise
 
 
-_LOST: Final = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+_LOST: Final = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
+
+
+@contextmanager
+def _writing() -> Iterator[None]:
+    """Tell output that is lost from other errors, before click's own handling, which exits with 1."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _LOST:
+            raise OutputLost from error
+        raise
 
 
 def _did_you_mean(name: str) -> str:
@@ -104,7 +116,8 @@ def run(arguments: Sequence[str]) -> int:
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
     except click.ClickException as error:
-        error.show()
+        with suppress(OSError):
+            error.show()
         return WRONG_CALL
     except WrongCall as error:
         terminal.say(f"Error: {error}")
@@ -112,7 +125,17 @@ def run(arguments: Sequence[str]) -> int:
     except OutputLost as error:
         return _output_lost(error.__cause__)
     except Exception as error:
+        if isinstance(error, FileNotFoundError) and not _is_somewhere():
+            terminal.say("Error: the current folder does not exist any more: go to another one")
+            return WRONG_CALL
         return _bug(error, debug="--debug" in arguments or bool(os.environ.get("NSPLUGIN_DEBUG")))
+
+
+def _is_somewhere() -> bool:
+    try:
+        return bool(os.getcwd())  # noqa: PTH109
+    except OSError:
+        return False
 
 
 def _output_lost(cause: BaseException | None) -> int:

@@ -32,10 +32,14 @@ def _site(values: list[Any]) -> CallSite:
 
 
 def _placed(problem: Problem, calls: Mapping[str, CallSite], target: Target) -> tuple[Path, Problem]:
-    """In the innermost call that shows the pointer itself, else in the nearest call around it."""
+    """In the innermost call that shows the pointer itself, else in the project file, or the nearest call around it."""
     around = sorted((base for base in calls if _within(problem.pointer, base)), key=len, reverse=True)
     maps = [(base, spans_of_call(sources.read(Path(calls[base].path)), calls[base])) for base in around]
     exact = [(base, spans) for base, spans in maps if _shows(spans, problem, base)]
+    if not exact and problem.code != "NSP001" and target.project.file is not None:
+        given = target.project.spans.get(problem.pointer[1:])
+        if given is not None:
+            return target.project.file, replace(problem, span=given)
     for base, spans in [*exact, *maps][:1]:
         span = replace(problem, pointer=problem.pointer[len(base) :]).placed(spans).span
         return Path(calls[base].path), replace(problem, span=span)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from nsplugin_cli.diagnostic import WrongCall
 from nsplugin_cli.source.discover import Target
+from nsplugin_cli.sources import kind
 
 if TYPE_CHECKING:
     from nsplugin.rules._family import Problem
@@ -18,12 +20,14 @@ SUFFIX = ".manifest.json"
 FOLDER = "dist"
 
 
-def mode(*, check: bool, stdout: bool, form: str) -> Mode:
+def mode(*, check: bool, stdout: bool, form: str, out: Path | None) -> Mode:
     """What to do with manifests. Raises :class:`WrongCall` for options that exclude each other."""
     if check and stdout:
         raise WrongCall("--check and --stdout exclude each other: the one compares the manifest, the other prints it")
     if stdout and form != "text":
         raise WrongCall(f"--stdout prints the manifest alone: leave out --format {form}, or write the manifest with --out")
+    if stdout and out is not None:
+        raise WrongCall("--stdout and --out exclude each other: the one prints the manifest, the other says where it goes")
     return "check" if check else "stdout" if stdout else "write"
 
 
@@ -55,11 +59,16 @@ def _is_folder(path: Path, text: str) -> bool:
 
 
 def read(path: Path) -> bytes | None:
-    """What lies at a path, ``None`` when there is no such file. Raises :class:`WrongCall` when it cannot be read."""
+    """What lies at a path, ``None`` when there is no such file. Raises :class:`WrongCall` when it cannot be a manifest."""
     try:
+        mode = path.stat().st_mode
+        if not stat.S_ISREG(mode):
+            raise WrongCall(f"cannot write a manifest to {path}: it is {kind(path)}")
         return path.read_bytes()
     except FileNotFoundError:
         return None
+    except NotADirectoryError as error:
+        raise WrongCall(f"cannot write a manifest to {path}: {path.parent} is no folder") from error
     except OSError as error:
         raise WrongCall(f"cannot read {path}: {error.strerror}") from error
 

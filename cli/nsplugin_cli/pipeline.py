@@ -179,7 +179,7 @@ def _refused(run: Run, target: Target) -> bool:
         run.add(problem("NSP001", fault), path)
     if not project.faults and target.missing is not None:
         message, hint = target.missing
-        found = Found(pointer="/entry", message=message, hint=hint, span=project.entry_span)
+        found = Found(pointer="/entry", message=message, hint=hint, span=project.spans.get("entry"))
         run.add(problem("NSP002", found), path)
     run.texts[path] = project.text
     return True

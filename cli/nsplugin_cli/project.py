@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from nsplugin.pointers import join
 from nsplugin.rules._family import Found
 from nsplugin.spans import Span
 from nsplugin_cli.project_keys import Places, faults
+from nsplugin_cli.sources import kind
 
 FILE_NAMES: Final = ("nsplugin.toml", "pyproject.toml")
 MAX_BYTES: Final = 1 << 20
@@ -24,14 +26,14 @@ class Project:
     """One plugin's folder and what its project file says. Without a file, ``file`` is ``None`` and ``table`` is empty.
 
     ``faults``: what is wrong with the file, each with its span; a value at fault is absent from ``table``.
-    ``entry_span``: where the value of ``entry`` stands.
+    ``spans``: where the values of its texts stand, by key.
     """
 
     folder: Path
     file: Path | None = None
     text: str = ""
     table: Mapping[str, Any] = field(default_factory=dict)
-    entry_span: Span | None = None
+    spans: Mapping[str, Span] = field(default_factory=dict)
     faults: tuple[Found, ...] = ()
 
     def get(self, key: str) -> str | None:
@@ -57,7 +59,7 @@ def find(start: Path) -> Project | None:
 def at(folder: Path) -> Project | None:
     """The project whose file lies in this very folder. A ``pyproject.toml`` counts when it has ``[tool.nsplugin]``."""
     own, shared = (folder / name for name in FILE_NAMES)
-    if own.is_file():
+    if os.path.lexists(own):
         return read(own)
     if shared.is_file() and _mentions_us(shared):
         return read(shared)
@@ -83,6 +85,8 @@ def _has_table(data: bytes) -> bool:
 
 def read(path: Path) -> Project:
     """Read and judge a project file. Never raises on bad content: see ``Project.faults``."""
+    if path.exists() and not path.is_file():
+        return _unreadable(path, f"it is {kind(path)}")
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
@@ -125,5 +129,6 @@ def _judged(path: Path, text: str, document: dict[str, Any]) -> Project:
     found = tuple(faults(table, places))
     wrong = {key for key in table if any(fault.pointer == join("", key) for fault in found)}
     known = {key: value for key, value in table.items() if key not in wrong}
-    entry = places.of("entry")[1] if "entry" in known else None
-    return Project(folder=path.parent, file=path, text=text, table=known, entry_span=entry, faults=found)
+    found_at = {key: places.of(key)[1] for key, value in known.items() if isinstance(value, str)}
+    spans = {key: span for key, span in found_at.items() if span is not None}
+    return Project(folder=path.parent, file=path, text=text, table=known, spans=spans, faults=found)

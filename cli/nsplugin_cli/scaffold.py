@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -48,16 +49,29 @@ def id_of(folder: Path, platform: Platform) -> str:
     return name or "my-plugin"
 
 
-def write(folder: Path, texts: Mapping[str, str]) -> None:
-    """Write the files. Raises :class:`WrongCall`, and writes nothing, when one of them exists."""
-    there = [name for name in texts if (folder / name).exists()]
-    if there:
-        raise WrongCall(f"{', '.join(there)} already in {folder}: nothing was written; name another folder")
+def write(folder: Path, texts: Mapping[str, str]) -> list[str]:
+    """Write the files; which of them were there already and are kept.
+
+    Raises :class:`WrongCall`, and writes nothing, when a file of the plugin's own exists.
+    """
     try:
-        for name, text in texts.items():
-            path = folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("x", encoding="utf-8", newline="\n") as file:
-                file.write(text)
+        there = sorted(name for name in texts if os.path.lexists(folder / name))
+        taken = [name for name in there if not _is_shared(name)]
+        if taken:
+            raise WrongCall(f"{', '.join(taken)} already in {folder}: nothing was written; name another folder")
+        for name in texts.keys() - there:
+            _write(folder / name, texts[name])
     except OSError as error:
         raise WrongCall(f"cannot write {error.filename}: {error.strerror}") from error
+    return there
+
+
+def _is_shared(name: str) -> bool:
+    """Whether any repository may hold such a file already: a fresh clone does."""
+    return name == "README.md" or name.startswith(".")
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("x", encoding="utf-8", newline="\n") as file:
+        file.write(text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Literal, TextIO
 
 Color = Literal["auto", "always", "never"]
@@ -12,10 +13,25 @@ Color = Literal["auto", "always", "never"]
 
 def prepare() -> None:
     """Make writing to the standard streams unable to fail on a character that their encoding lacks."""
+    _open_closed()
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
+
+
+def _open_closed() -> None:
+    """Give a standard stream that was closed its number back: a file opened later would get it.
+
+    What is written to standard output then fails, as on a full disk; what is said to standard error is lost.
+    """
+    for number, name, flags in ((0, "stdin", os.O_RDONLY), (1, "stdout", os.O_RDONLY), (2, "stderr", os.O_WRONLY)):
+        if getattr(sys, name) is None:
+            taken = os.open(os.devnull, flags)
+            if taken != number:
+                os.dup2(taken, number)
+                os.close(taken)
+            setattr(sys, name, open(number, "w" if number else "r", encoding="utf-8", closefd=False))  # noqa: SIM115
 
 
 def colored(color: Color, stream: TextIO, environment: Mapping[str, str] | None = None) -> bool:
@@ -38,5 +54,7 @@ def write_bytes(text: str) -> None:
 
 
 def say(text: str) -> None:
-    """A remark to the person at the keyboard, to standard error."""
-    sys.stderr.write(text + "\n")
+    """A remark to the person at the keyboard, to standard error. When that takes no more, nobody is there to be told."""
+    with suppress(OSError):
+        sys.stderr.write(text + "\n")
+        sys.stderr.flush()

@@ -158,7 +158,7 @@ def _read_exactly(data: bytes | str, limit: int) -> Document:
 
 
 def _too_large(size: int, limit: int) -> Problem:
-    message = f"the text has {size:,} bytes; at most {limit:,} are read"
+    message = f"the text has more than {limit:,} bytes, and no more are read"
     return _problem("", Span(1, 1, 1, 1), message, "move large data out of the manifest")
 
 

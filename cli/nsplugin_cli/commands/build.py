@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from nsplugin_cli.commands.options import COLOR, FORMAT, STRICT, shared, show
+from nsplugin_cli.commands.options import COLOR, FORMAT, STRICT, Seconds, shared, show
 
 
 @click.command("build", short_help="Run the plugin's definition, judge it and write its manifest.")
@@ -17,7 +17,7 @@ from nsplugin_cli.commands.options import COLOR, FORMAT, STRICT, shared, show
 @click.option("--check", is_flag=True, help="Write nothing; fail when the manifest on disk is not up to date.")
 @click.option(
     "--timeout",
-    type=click.FloatRange(0, 3600, min_open=True),
+    type=Seconds(0, 3600, min_open=True),
     default=10.0,
     show_default=True,
     metavar="SECONDS",
@@ -40,7 +40,7 @@ def command(
     """
     from nsplugin_cli import destinations, pipeline, terminal
 
-    mode = destinations.mode(check=check, stdout=stdout, form=form)
+    mode = destinations.mode(check=check, stdout=stdout, form=form, out=out)
     report = pipeline.build(paths or (Path(),), mode=mode, out=out, seconds=timeout)
     for plugin in report.plugins if stdout else ():
         terminal.write_bytes(plugin.content or "")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import click
 
-from nsplugin.platforms import NAMES, load
+from nsplugin.platforms import NAMES, Platform, load
+from nsplugin.wording import clipped
 from nsplugin_cli.commands.options import shared
 
 
@@ -16,14 +18,29 @@ from nsplugin_cli.commands.options import shared
 @click.option("--id", "plugin_id", metavar="ID", help="The plugin's id; default: the folder's name.")
 @shared()
 def command(folder: Path, platform: str, plugin_id: str | None) -> int:
-    """Make a plugin repository in DIR that builds and passes its test at once. Nothing that exists is overwritten."""
+    """Make a plugin repository in DIR that builds and passes its test at once. Nothing that exists is overwritten.
+
+    What is there already of README.md and the files whose names begin with a dot is left as it is.
+    """
     from nsplugin_cli import scaffold
 
     target = load(platform)
-    if plugin_id is not None and not target.plugin_id.matches(plugin_id):
-        raise click.BadParameter(f"{plugin_id!r} is no plugin id: {target.plugin_id.form}", param_hint="--id")
+    if plugin_id is not None:
+        _check_id(plugin_id, target)
     texts = scaffold.files(target, plugin_id or scaffold.id_of(folder.resolve(), target))
-    scaffold.write(folder, texts)
-    click.echo(f"Made {len(texts)} files in {folder}: {', '.join(sorted(texts))}")
-    click.echo(f"Next: {'' if folder == Path() else f'cd {folder} && '}nsplugin build")
+    kept = scaffold.write(folder, texts)
+    made = sorted(texts.keys() - kept)
+    click.echo(f"Made {len(made)} files in {folder}: {', '.join(made)}")
+    if kept:
+        click.echo(f"Left as they are: {', '.join(kept)}")
+    click.echo(f"Next: {'' if folder == Path() else f'cd {shlex.quote(str(folder))} && '}nsplugin build")
     return 0
+
+
+def _check_id(plugin_id: str, platform: Platform) -> None:
+    limit = platform.plugin_id
+    if not limit.matches(plugin_id):
+        raise click.BadParameter(f"{clipped(plugin_id)!r} is no plugin id: {limit.form}", param_hint="--id")
+    if len(plugin_id) > limit.max_length:
+        message = f"a plugin id has at most {limit.max_length} characters, and this one has {len(plugin_id):,}"
+        raise click.BadParameter(message, param_hint="--id")

@@ -12,7 +12,7 @@ import click
 
 from nsplugin_cli import terminal
 from nsplugin_cli.commands.core_options import core, show_json
-from nsplugin_cli.commands.options import show
+from nsplugin_cli.commands.options import Seconds, show
 from nsplugin_cli.diagnostic import Report, WrongCall
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ IDENTITY: Final = click.option(
 )
 TIMEOUT: Final = click.option(
     "--timeout",
-    type=click.FloatRange(0, 3600, min_open=True),
+    type=Seconds(0, 3600, min_open=True),
     default=10.0,
     show_default=True,
     metavar="SECONDS",

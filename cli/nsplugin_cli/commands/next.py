@@ -13,7 +13,7 @@ from nsplugin_cli.commands.options import COLOR, FORMAT, instant, shared, show
 
 
 @click.command("next", short_help="Say a schedule in words and list its next fire times.")
-@click.argument("expression", metavar="EXPR", required=False)
+@click.argument("expressions", metavar="EXPR", nargs=-1)
 @click.option("--timezone", metavar="TZ", help="The schedule's time zone; default: the project file's.")
 @click.option("--platform", type=click.Choice(NAMES), help="Whose rules for clock changes; default: the project file's.")
 @click.option("--count", type=click.IntRange(1, 1000), default=5, show_default=True, help="How many fire times.")
@@ -21,7 +21,7 @@ from nsplugin_cli.commands.options import COLOR, FORMAT, instant, shared, show
 @click.option("--jsonl", type=click.File("rb"), metavar="FILE", help="Answer one JSON object a line; - is standard input.")
 @shared(FORMAT, COLOR)
 def command(
-    expression: str | None,
+    expressions: tuple[str, ...],
     timezone: str | None,
     platform: str | None,
     count: int,
@@ -33,14 +33,17 @@ def command(
     """Say the schedule EXPR in words and list its next fire times, marking what clock changes do to them.
 
     With --jsonl each line is {"expression", "timezone", "after", "platform", "count"}; options fill in what it leaves out.
+    A line may ask for up to 10,000 fire times.
     """
     from nsplugin_cli import forecast
 
-    if (expression is None) == (jsonl is None):
+    if len(expressions) > 1:
+        raise click.UsageError("Put the expression in quotes, as one argument: '0 3 * * *'. The shell took it apart.")
+    if bool(expressions) == (jsonl is not None):
         raise click.UsageError("Give an expression (in quotes: '0 3 * * *') or --jsonl FILE, one of them.")
     asked = forecast.asked(Path.cwd(), timezone=timezone, platform=platform, count=count, after=after)
-    if expression is None:
+    if not expressions:
         return forecast.answer_lines(jsonl, asked)
-    report = forecast.report(expression, asked)
+    report = forecast.report(expressions[0], asked)
     show(report, form, color)
     return report.exit_code()

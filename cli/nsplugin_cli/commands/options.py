@@ -18,6 +18,16 @@ from nsplugin_cli.report import FORMATS, renderer
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 
 
+class Seconds(click.FloatRange):
+    """A number of seconds within limits. ``nan`` compares with nothing, and so lies within none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        seconds = super().convert(value, param, ctx)
+        if seconds != seconds:
+            self.fail(f"{value!r} is not a number of seconds", param, ctx)
+        return seconds
+
+
 def instant(value: str) -> datetime:
     """A point in time with its offset (an option's type), as ``datetime`` in UTC."""
     example = datetime.now(UTC).strftime("%Y-%m-%dT%H:%MZ")

@@ -9,7 +9,7 @@ import click
 
 from nsplugin_cli.commands.admin_options import ADMIN, admin_access
 from nsplugin_cli.commands.core_options import DATABASE, prepare, refusals
-from nsplugin_cli.commands.options import shared
+from nsplugin_cli.commands.options import Seconds, shared
 from nsplugin_cli.commands.serve_options import ADDRESS, provided
 from nsplugin_cli.diagnostic import WrongCall
 
@@ -25,7 +25,7 @@ from nsplugin_cli.diagnostic import WrongCall
 )
 @click.option(
     "--grace",
-    type=click.FloatRange(0, 86_400),
+    type=Seconds(0, 86_400),
     default=30.0,
     show_default=True,
     metavar="SECONDS",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from nsplugin.platforms import Platform, load
@@ -10,6 +11,7 @@ from nsplugin.pointers import UNKNOWN
 from nsplugin.rules import check, ordered
 from nsplugin.rules._family import Problem
 from nsplugin.rules.identity import problem as identified
+from nsplugin.spans import Span
 from nsplugin_cli.facts import Ignore
 from nsplugin_cli.rules import family
 from nsplugin_cli.rules.subject import SourceSubject
@@ -24,10 +26,15 @@ _NOTHING: Final[Mapping[str, Any]] = {}
 
 
 class Setting(NamedTuple):
-    """What the project file says that the rules need: ``id``, ``version``, the site's time zone."""
+    """What the project file says that the rules need: ``id``, ``version``, the site's time zone.
+
+    ``path``, ``spans``: the file, and where in it the values stand.
+    """
 
     identity: Mapping[str, Any] = _NOTHING
     timezone: str | None = None
+    path: str | None = None
+    spans: Mapping[str, Span] = _NOTHING
 
 
 class Judged(NamedTuple):
@@ -85,7 +92,9 @@ def _judged(definition: SourceDefinition, setting: Setting) -> Iterator[Problem]
         facts=definition.facts,
     )
     for problem in ordered([*definition.problems, *check(subject), *family.check(subject)]):
-        yield problem.placed(definition.spans)
+        key = problem.pointer[1:]
+        given = None if isinstance(definition.raw, Mapping) and key in definition.raw else setting.spans.get(key)
+        yield problem.placed(definition.spans) if given is None else replace(problem, span=given, path=setting.path)
 
 
 def _whole(definition: SourceDefinition, platform: Platform, setting: Setting) -> dict[Any, Any]:

@@ -16,7 +16,12 @@ from nsplugin_cli.project import Project
 def _setting(project: Project) -> Setting:
     """What is wrong with a project file is said once: what it meant to give is then unknown, and not missing."""
     unknown = {"id": UNKNOWN, "version": UNKNOWN} if project.faults else {}
-    return Setting(identity={**unknown, **project.identity}, timezone=project.get("timezone"))
+    return Setting(
+        identity={**unknown, **project.identity},
+        timezone=project.get("timezone"),
+        path=None if project.file is None else str(project.file),
+        spans={key: span for key, span in project.spans.items() if key in project.identity},
+    )
 
 
 class Places:

@@ -13,6 +13,7 @@ from nsplugin_cli import project as projects
 from nsplugin_cli.diagnostic import WrongCall
 from nsplugin_cli.project import Project
 from nsplugin_cli.project_keys import entry_parts
+from nsplugin_cli.sources import kind
 
 GUESSES: Final = ("plugin.py", "main.py")
 MARKS: Final = (b"define_plugin", b"define_job")
@@ -51,10 +52,10 @@ def discover(paths: Iterable[Path]) -> list[Target]:
 
     Raises :class:`WrongCall` for a path that cannot be looked at or that is no Python.
     """
-    found: dict[tuple[Path, str, str | None], Target] = {}
+    here, found = Path.cwd(), dict[tuple[Path, str, str | None], Target]()
     for path in paths:
         try:
-            for target in _at(Path.cwd() / path):
+            for target in _at(here / path):
                 found.setdefault((target.project.folder, target.module, target.attribute), target)
         except OSError as error:
             raise WrongCall(f"cannot look at {path}: {error.strerror}") from error
@@ -162,6 +163,8 @@ def _no_file(folder: Path, entry: str) -> tuple[str, str]:
     from nsplugin.nearest import closest
 
     name = entry.partition(":")[0]
+    if (folder / name).exists():
+        return f'the entry "{name}" is {kind(folder / name)}', "name a Python file"
     meant = closest(name, sorted(path.name for path in islice(folder.glob("*.py"), MAX_NAMES)))
     hint = f'did you mean "{meant}"?' if meant else "the entry is a path from the project file's folder"
     return f'the entry "{name}" does not exist', hint

@@ -119,7 +119,7 @@ class TestDiscovery:
         monkeypatch.chdir(gone)
         gone.rmdir()
         code, out, err = fixture_runs.call(["build", "."])
-        assert (code, out, err) == (2, "", "Error: cannot look at .: No such file or directory\n")
+        assert (code, out, err) == (2, "", "Error: the current folder does not exist any more: go to another one\n")
 
 
 class TestFindings:

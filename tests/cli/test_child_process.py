@@ -183,7 +183,7 @@ def test_a_flood_of_output_is_cut(tmp_path: Path) -> None:
 
 
 def test_the_manifest_is_the_same_in_every_process(tmp_path: Path) -> None:
-    """The order of sets, and docstrings, do not depend on how nsplugin itself is run (spec/manifest.md: same source, same bytes)."""
+    """The order of sets, and docstrings, do not depend on how nsplugin is run (spec/manifest.md: same bytes)."""
     source = '''
 from pydantic import BaseModel
 from nsplugin import Job, define_plugin
@@ -199,7 +199,8 @@ def tidy():
     pass
 
 
-plugin = define_plugin(id="tidy", jobs={name: Job(tidy, payload=Key) for name in NAMES}, capabilities=list({"storage.kv", "a", "b"}))
+JOBS = {name: Job(tidy, payload=Key) for name in NAMES}
+plugin = define_plugin(id="tidy", jobs=JOBS, capabilities=list({"storage.kv", "storage.b", "storage.c"}))
 '''
     (tmp_path / "plugin.py").write_text(source, encoding="utf-8")
     made = set()
@@ -233,7 +234,8 @@ def test_a_build_that_is_killed_leaves_nothing_running(tmp_path: Path, number: s
 
 def test_what_was_found_before_the_entry_failed_is_reported_too(tmp_path: Path) -> None:
     """All findings in one run (spec/cli.md)."""
-    source = 'from nsplugin import Job, define_plugin\n\nplugin = define_plugin(id="x y", jobs={"a": Job(print, max_attempts=21)})\n1 / 0\n'
+    source = "from nsplugin import Job, define_plugin\n\n"
+    source += 'plugin = define_plugin(id="x y", jobs={"a": Job(print, max_attempts=21)})\n1 / 0\n'
     _, report, _ = build(tmp_path, source)
     assert ("NSP110", 3) in findings(report)
     assert ("NSP104", 3) in findings(report)

@@ -147,3 +147,35 @@ def test_a_faulty_plugin_gets_its_diagnostics(tmp_path: Path) -> None:
     (tmp_path / "plugin.py").write_text(SOURCE.replace("30 2 * * *", "30 25 * * *"))
     code, out, err = fixture_runs.call(CALL)
     assert (code, out) == (1, "") and "error NSP203 cron-value-out-of-range" in err
+
+
+COGOVER = """\
+from nsplugin.cogover import define_job
+
+
+@define_job(key="totals", schedule={"cron": "0 * * * *"})
+async def totals(data, log):
+    page = await data.object("order").records.list(limit=10)
+    log.info("seen", orders=len(page.items))
+
+
+jobs = [totals]
+"""
+STANDINS = """\
+from nsplugin.testing import local_providers
+
+local = local_providers(objects={"order": [{"id": "o1"}, {"id": "o2"}]})
+"""
+
+
+def test_a_project_is_given_data_and_what_it_logs_is_shown(tmp_path: Path) -> None:
+    """spec/cogover.md X1: a scheduled run has no user, so the identity policy has to let it."""
+    (tmp_path / "plugin.py").write_text(COGOVER)
+    (tmp_path / "nsplugin.toml").write_text('id = "orders"\nplatform = "cogover"\n')
+    (tmp_path / "shop_standins.py").write_text(STANDINS)
+    call = ["simulate", "--from", "2026-03-07", "--to", "+90min", "--logs"]
+    refused = fixture_runs.call(call)
+    assert "dead letter" in refused[1] and "does not set allowInternalSystem" in refused[1]
+    code, out, err = fixture_runs.call([*call, "--allow-internal-system", "--providers", "shop_standins:local"])
+    assert (code, err) == (0, "totals log: seen {'orders': 2}\n")
+    assert "fires; attempt 1 succeeds" in out

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from nsplugin_cli.commands.core_options import refusals
+from nsplugin_cli.commands.developing import PROVIDERS_HELP, SYSTEM_HELP
 from nsplugin_cli.commands.options import COLOR, shared
 from nsplugin_cli.diagnostic import WrongCall
 from nsplugin_cli.terminal import Color
@@ -23,6 +24,8 @@ STATE = ".nsplugin"
 )
 @click.option("--timezone", metavar="TZ", help="The site's time zone; default: the project file's, else UTC.")
 @click.option("--user", default="dev", show_default=True, metavar="NAME", help="Who calls routes with auth user: a stand-in.")
+@click.option("--providers", metavar="MODULE:NAME", help=PROVIDERS_HELP)
+@click.option("--allow-internal-system/--deny-internal-system", "internal_system", default=None, help=SYSTEM_HELP)
 @click.option("--reset", is_flag=True, help="Forget queued tasks, dead letters and values of the last time.")
 @click.option("--log-format", type=click.Choice(["console", "json"]), default="console", show_default=True)
 @click.option("--log-level", type=click.Choice(["debug", "info", "warning", "error"]), default="debug", show_default=True)
@@ -45,6 +48,8 @@ def command(folder: Path, port: int, timezone: str | None, user: str, color: Col
             timezone=developing.timezone(place, timezone),
             port=port,
             user=user,
+            providers=developing.standins(rest["providers"]),
+            internal_system=rest["internal_system"],
             reset=rest["reset"],
             form=rest["log_format"],
             level=rest["log_level"],

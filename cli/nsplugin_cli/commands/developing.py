@@ -4,13 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Final, TextIO
 
 from nsplugin_cli import terminal
 from nsplugin_cli.diagnostic import WrongCall
 
 if TYPE_CHECKING:
+    from nsplugin.runtime.providers import Providers
     from nsplugin_core.development import ReadyPlugin
+
+
+PROVIDERS_HELP: Final = "What answers for records, messages and the like; default: stand-ins (docs/providers.md)."
+SYSTEM_HELP: Final = "Let runs without a user use data (the project's identity policy)."
+
+
+def standins(name: str | None) -> Providers:
+    """The providers that were named, else stand-ins for all of them. Raises ``WrongCall``."""
+    from nsplugin.runtime.standins import local_providers
+    from nsplugin_cli.commands.serve_options import provided
+
+    return local_providers() if name is None else provided(name)
 
 
 def place(path: Path) -> Path:

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from nsplugin_cli.commands.developing import PROVIDERS_HELP, SYSTEM_HELP
 from nsplugin_cli.commands.options import COLOR, CommandT, shared
 from nsplugin_cli.terminal import Color
 
@@ -37,6 +38,9 @@ def _several(*names: str, **rest: Any) -> Callable[[CommandT], CommandT]:
 @click.option(
     "--html", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Also write the timeline as a page."
 )
+@click.option("--providers", metavar="MODULE:NAME", help=PROVIDERS_HELP)
+@click.option("--allow-internal-system", "internal_system", is_flag=True, help=SYSTEM_HELP)
+@click.option("--logs", is_flag=True, help="Also print what the plugin logs and prints, to standard error.")
 @click.option("--all", "whole", is_flag=True, help="List what went well too, however much it is.")
 @click.option(
     "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How to print it."

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nsplugin_cli import terminal
+from nsplugin_cli.commands.developing import standins
 from nsplugin_cli.diagnostic import WrongCall
 
 if TYPE_CHECKING:
+    from nsplugin_core.host.logs import LogRecord
     from nsplugin_core.simulation import Scenario, Simulation
 
 DAY_MS = 86_400_000
@@ -32,7 +34,8 @@ def simulated(paths: Sequence[Path], color: terminal.Color, **orders: Any) -> tu
 
     try:
         assertions.read(orders["assertions"])
-        simulation = simulate(scenario(plugins, **orders))
+        sink = _say_record if orders["logs"] else None
+        simulation = simulate(scenario(plugins, **orders), providers=standins(orders["providers"]), sink=sink)
     except OrderError as error:
         raise WrongCall(str(error)) from error
     except SimulationFailed as error:
@@ -70,7 +73,18 @@ def scenario(plugins: Sequence[Any], **orders: Any) -> Scenario:
         outages=reader.outages("--down", orders["down"]),
         zone_changes=reader.zone_changes("--zone-change", orders["zone_change"]),
         enqueues=reader.enqueues("--enqueue", orders["enqueue"]),
+        internal_system=orders["internal_system"],
     )
+
+
+def _say_record(record: LogRecord) -> None:
+    """A line of the plugin's, for the person who simulates; what would steer a terminal stands as its escape."""
+    from nsplugin_cli.report.frame import visible
+
+    job = record.job or record.plugin
+    for line in record.message.splitlines():
+        fields = f" {dict(record.fields)}" if record.fields and record.stream == "log" else ""
+        terminal.say(visible(f"{job} {record.stream}: {line}{fields}"))
 
 
 def _window(first: str | None, last: str | None, site: Any) -> tuple[int, int]:

@@ -6,13 +6,14 @@ import logging
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from nsplugin.manifest import Manifest
+from nsplugin.runtime.providers import Providers
 from nsplugin.runtime.standins import local_providers
 from nsplugin_core.admin.access import access_to
 from nsplugin_core.admin.app import create_app
@@ -49,7 +50,8 @@ Build = Callable[[], Sequence[ReadyPlugin] | None]
 class Development:
     """What to develop and how. ``folders`` are watched; ``state`` holds the database; ``port`` 0 is any free one.
 
-    ``user`` stands in for whoever calls a route with ``auth = "user"``. ``timezone`` is the site's.
+    ``user`` stands in for whoever calls a route with ``auth = "user"``. ``timezone`` is the site's. ``internal_system``: the
+    project's identity policy (spec/cogover.md X1), ``None`` for as it was.
     """
 
     folders: tuple[Path, ...]
@@ -57,6 +59,8 @@ class Development:
     timezone: str
     port: int
     user: str = "dev"
+    providers: Providers = field(default_factory=local_providers)
+    internal_system: bool | None = None
     reset: bool = False
     form: Form = "console"
     level: str = "debug"
@@ -71,7 +75,7 @@ def develop(asked: Development, build: Build) -> int:
         journal = Journal(asked.form, asked.level)
         for quiet in ("nsplugin.core", "watchfiles"):
             logging.getLogger(quiet).setLevel(logging.WARNING)
-        settings = ServiceSettings(providers=local_providers())
+        settings = ServiceSettings(providers=asked.providers)
         service = Service(f"sqlite:///{asked.state / DATABASE}", settings=settings, observe=journal.observe, sink=journal.take)
         stack.callback(_stop, service, hurry)
         site = _Site(asked, service)
@@ -144,7 +148,12 @@ class _Site:
         """The queue, the place of unchanged schedules and whether it is enabled stay as they are (spec/core.md K3)."""
         manifest = plugin.manifest
         try:
-            after = self._registry.install(manifest, timezone=self._asked.timezone, folder=str(plugin.folder))
+            after = self._registry.install(
+                manifest,
+                timezone=self._asked.timezone,
+                folder=str(plugin.folder),
+                internal_system=self._asked.internal_system,
+            )
         except OtherPlatform as error:
             _logger.error("%s (or begin anew: nsplugin dev --reset)", error)
             return

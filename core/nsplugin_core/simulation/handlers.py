@@ -21,7 +21,7 @@ from typing import Any, Final
 from nsplugin.manifest import Manifest
 from nsplugin.runtime.faults import Fault
 from nsplugin.runtime.invocation import Facts
-from nsplugin.runtime.standins import local_providers
+from nsplugin.runtime.providers import Providers
 from nsplugin_core.attempts import Attempt, Outcome
 from nsplugin_core.clock import Clock
 from nsplugin_core.enqueueing import Enqueuer
@@ -75,6 +75,7 @@ class RealHandlers:
         clock: Clock,
         enqueuer: Enqueuer,
         settings: HostSettings,
+        providers: Providers,
         sink: LogSink,
         note: Callable[[str], None],
     ) -> None:
@@ -83,12 +84,10 @@ class RealHandlers:
         self._numbers = itertools.count()
         self._noted: set[str] = set()
         platforms = {plugin.manifest.id: plugin.manifest.platform.name for plugin in scenario.plugins}
-        services = core_services(
-            store, clock, enqueuer, platforms.__getitem__, local_providers(), sleep=self._sleep, rest=self._rest
-        )
+        services = core_services(store, clock, enqueuer, platforms.__getitem__, providers, sleep=self._sleep, rest=self._rest)
         self._hosts = Hosts(services, settings=_unhurried(settings), clock=clock, sink=sink, changed=self._look)
         for plugin in scenario.plugins:
-            self._hosts.put(_source(plugin.manifest, plugin.folder))
+            self._hosts.put(_source(plugin.manifest, plugin.folder, scenario.internal_system))
 
     def run(self, attempt: Attempt) -> list[Outcome]:
         """Start an attempt and let it go on until it rests."""
@@ -265,7 +264,7 @@ def _unhurried(settings: HostSettings) -> HostSettings:
     )
 
 
-def _source(manifest: Manifest, folder: Path) -> PluginSource:
+def _source(manifest: Manifest, folder: Path, internal_system: bool) -> PluginSource:
     return PluginSource(
         id=manifest.id,
         platform=manifest.platform.name,
@@ -273,4 +272,5 @@ def _source(manifest: Manifest, folder: Path) -> PluginSource:
         entry=manifest.entry,
         manifest=manifest.value,
         secrets=from_environment(manifest.id, os.environ),
+        allow_internal_system=internal_system,
     )

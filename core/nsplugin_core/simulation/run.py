@@ -9,6 +9,8 @@ from functools import partial
 from typing import Final
 
 from nsplugin.runtime.faults import Fault
+from nsplugin.runtime.providers import Providers
+from nsplugin.runtime.standins import local_providers
 from nsplugin_core.clock import VirtualClock
 from nsplugin_core.dispatcher import Dispatcher, Settings
 from nsplugin_core.enqueueing import Enqueuer, Origin
@@ -34,17 +36,24 @@ class SimulationFailed(Exception):
     """The plugins can't be simulated; the message says why."""
 
 
-def simulate(scenario: Scenario, *, settings: HostSettings | None = None, sink: LogSink | None = None) -> Simulation:
+def simulate(
+    scenario: Scenario,
+    *,
+    settings: HostSettings | None = None,
+    providers: Providers | None = None,
+    sink: LogSink | None = None,
+) -> Simulation:
     """Run a scenario to its end. The same scenario without handlers gives the same result, wherever it runs.
 
-    With handlers that holds as far as they do the same. ``sink`` gets what plugins log. Raises :class:`SimulationFailed`,
+    With handlers that holds as far as they do the same. ``providers`` answer for records, messages and the like, stand-ins
+    where there are none; ``sink`` gets what plugins log. Raises :class:`SimulationFailed`,
     and ``OrderError`` for an order to enqueue what the platform refuses.
     """
     store = open_store(MEMORY)
     collects = gc.isenabled()
     gc.disable()  # nothing here makes cycles, and a long list of events is looked through again and again
     try:
-        with _World(scenario, store, settings or HostSettings(), sink or _unheard) as world:
+        with _World(scenario, store, settings or HostSettings(), providers or local_providers(), sink or _unheard) as world:
             world.run()
             return world.result()
     except HandlersFailed as error:
@@ -86,7 +95,9 @@ class _Agenda:
 class _World:
     """One core on a virtual clock, with its faults."""
 
-    def __init__(self, scenario: Scenario, store: SqlStore, settings: HostSettings, sink: LogSink) -> None:
+    def __init__(
+        self, scenario: Scenario, store: SqlStore, settings: HostSettings, providers: Providers, sink: LogSink
+    ) -> None:
         self._scenario, self._store = scenario, store
         self._clock = VirtualClock(scenario.start)
         self._events: list[EngineEvent] = []
@@ -98,7 +109,7 @@ class _World:
         self._registry = Registry(store=store, clock=self._clock, source=scenario.source("rows"))
         self._jitter = scenario.source("jitter")
         self._handlers = (
-            RealHandlers(scenario, store, self._clock, self._enqueuer, settings, sink, self._notes.append)
+            RealHandlers(scenario, store, self._clock, self._enqueuer, settings, providers, sink, self._notes.append)
             if scenario.handlers
             else None
         )
@@ -142,7 +153,7 @@ class _World:
     def _prepare(self) -> None:
         scenario, agenda = self._scenario, self._agenda
         for plugin in scenario.plugins:
-            self._registry.install(plugin.manifest, timezone=scenario.timezone)
+            self._registry.install(plugin.manifest, timezone=scenario.timezone, internal_system=scenario.internal_system)
         self._start()
         for begin, end in scenario.outages:
             agenda.add(begin, self._stop)

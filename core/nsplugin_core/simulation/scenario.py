@@ -53,6 +53,7 @@ class Scenario:
     ms of virtual time an attempt without handlers takes. ``exits``: the first starts of each task of a job at which its host
     exits; ``exits_at``: plugin and moment of a host's exit. ``outages``: when the core is down. ``zone_changes``: moment and
     the site's new zone. ``real_s``: after so many real seconds an attempt is taken to run into its time-out.
+    ``internal_system``: the projects' identity policy lets runs without a user use data (spec/cogover.md X1).
     """
 
     plugins: tuple[SimulatedPlugin, ...]
@@ -70,6 +71,7 @@ class Scenario:
     zone_changes: tuple[tuple[int, str], ...] = ()
     enqueues: tuple[EnqueueOrder, ...] = ()
     real_s: float = 10.0
+    internal_system: bool = False
 
     def source(self, name: str) -> random.Random:
         """A stream of random numbers of its own for each use, so that one more draw here changes nothing there."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -54,10 +55,10 @@ def _plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def _json(*arguments: str) -> dict[str, object]:
+def _json(*arguments: str) -> dict[str, Any]:
     code, out, err = fixture_runs.call([*CALL, *arguments, "--format", "json"])
     assert (code, err) == (0, "")
-    report: dict[str, object] = json.loads(out)
+    report: dict[str, Any] = json.loads(out)
     return report
 
 
@@ -70,11 +71,10 @@ def test_json_has_exactly_the_published_shape() -> None:
     report = _json("--down", "2026-03-07T02:30:10/2026-03-07T03:00", "--host-exit", "sync=1")
     assert set(report) == {"events", "summary"}
     assert report["summary"] == {
-        "fires": 2, "catchUps": 0, "skips": 0, "deferred": 1, "dropped": 0, "attempts": 7, "succeeded": 2, "retries": 2,
+        "fires": 2, "catchUps": 0, "skips": 0, "deferred": 1, "dropped": 0, "attempts": 6, "succeeded": 2, "retries": 2,
         "deadLetters": 0,
-    } | {key: report["summary"][key] for key in ("attempts", "retries", "succeeded", "deadLetters")}  # fmt: skip
+    }  # fmt: skip
     events = report["events"]
-    assert isinstance(events, list)
     assert events[0].keys() == {"at", "type", "plugin", "job", "task", "attempt"}
     assert events[0] | {"task": ""} == {
         "at": "2026-03-07T07:30:00.000Z", "type": "fire", "plugin": "stock", "job": "sync", "task": "", "attempt": 0,
@@ -90,7 +90,7 @@ def test_every_option_is_understood() -> None:
         "--enqueue", "sync", "--enqueue", 'sync@+90min={"a": 1}', "--enqueue", "sync@2026-03-07T04:00",
         "--enqueue", "sync@05:00",
     )  # fmt: skip
-    enqueued = [event["at"] for event in report["events"] if event["type"] == "enqueue"]  # type: ignore[attr-defined]
+    enqueued = [event["at"] for event in report["events"] if event["type"] == "enqueue"]
     assert enqueued == [f"2026-03-07T{time}:00.000Z" for time in ("05:00", "06:30", "09:00", "10:00")] + [
         "2026-03-08T09:00:00.000Z"
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,13 +21,13 @@ from nsplugin import Job, define_plugin
 START, END = "2026-06-01T00:00", "2026-06-01T06:00"
 
 
-def _scenario(folder: Path, code: str, *orders: str, **rest: object) -> Scenario:
+def _scenario(folder: Path, code: str, *orders: str, **rest: Any) -> Scenario:
     """A plugin whose jobs are the functions of the code; ``orders`` are enqueued at the start."""
     names = [line.split("def ")[1].partition("(")[0] for line in code.splitlines() if line.startswith(("def ", "async def "))]
     jobs = ", ".join(f'"{name}": Job({name}, max_attempts=3, timeout_ms=60_000)' for name in names)
     definition = f'plugin = define_plugin(id="stock", capabilities=["storage.kv"], jobs={{{jobs}}})\n'
     (folder / "plugin.py").write_text(f"{HEADER}{code}\n\n{definition}")
-    manifest = nextskin(**{name: {"maxAttempts": 3, "timeoutMs": 60_000} for name in names})
+    manifest = nextskin((), **{name: {"maxAttempts": 3, "timeoutMs": 60_000} for name in names})
     enqueues = tuple(EnqueueOrder(at=at(START), job=("stock", name), payload={}) for name in orders)
     given = {"handlers": True, "enqueues": enqueues, "folder": folder} | rest
     return simulated.scenario(_with_storage(manifest), START, END, **given)
@@ -36,7 +37,7 @@ def _with_storage(manifest: simulated.Manifest) -> simulated.Manifest:
     return simulated.Manifest.of({**manifest.value, "capabilities": ["storage.kv"]}, manifest.platform)
 
 
-def _run(folder: Path, code: str, *orders: str, **rest: object) -> Simulation:
+def _run(folder: Path, code: str, *orders: str, **rest: Any) -> Simulation:
     return simulate(_scenario(folder, code, *orders, **rest))
 
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 
 @pytest.hookimpl(wrapper=True)
@@ -17,3 +21,15 @@ def pytest_runtest_makereport(
         report.outcome = "failed"
         report.longrepr = f"skipped in CI, where nothing may be missing: {report.longrepr}"
     return report
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One browser for all tests of a process, which can run no second one; each opens tabs of its own."""
+    from playwright.sync_api import expect
+
+    from browser_pages import PATIENCE_MS, launched
+
+    expect.set_options(timeout=PATIENCE_MS)
+    with launched() as made:
+        yield made

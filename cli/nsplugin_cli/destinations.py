@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from nsplugin_cli.diagnostic import WrongCall
+from nsplugin_cli.project_keys import kind
 from nsplugin_cli.source.discover import Target
-from nsplugin_cli.sources import kind
 
 if TYPE_CHECKING:
     from nsplugin.rules._family import Problem

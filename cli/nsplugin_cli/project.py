@@ -14,8 +14,7 @@ import tomli
 from nsplugin.pointers import join
 from nsplugin.rules._family import Found
 from nsplugin.spans import Span
-from nsplugin_cli.project_keys import Places, faults
-from nsplugin_cli.sources import kind
+from nsplugin_cli.project_keys import Places, faults, kind
 
 FILE_NAMES: Final = ("nsplugin.toml", "pyproject.toml")
 MAX_BYTES: Final = 1 << 20

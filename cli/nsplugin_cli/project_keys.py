@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, Final
 
 from nsplugin.platforms import NAMES
@@ -137,3 +138,8 @@ class Places:
 def _span(number: int, found: re.Match[str], group: int) -> Span:
     start, end = found.span(group)
     return Span(number, start + 1, number, max(end, start + 1) + 1)
+
+
+def kind(path: Path) -> str:
+    """What lies at a path that is no regular file, in words."""
+    return "a folder" if path.is_dir() else "no regular file"

@@ -22,11 +22,6 @@ def shown(path: Path) -> str:
         return path.as_posix()
 
 
-def kind(path: Path) -> str:
-    """What lies at a path that is no regular file, in words."""
-    return "a folder" if path.is_dir() else "no regular file"
-
-
 def read(path: Path) -> bytes:
     """The first bytes of a file; nothing when it cannot be read, or is a pipe, which could keep us waiting."""
     if not path.is_file():

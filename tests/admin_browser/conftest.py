@@ -6,11 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect
 
 from admin_scenery import furnish
 from admin_world import Site, install_shop, site
-from browser_pages import PATIENCE_MS, launched
 
 HERE = Path(__file__).parent
 
@@ -19,14 +17,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.parent == HERE:
             item.add_marker(pytest.mark.browser)
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """One browser for all tests; each opens tabs of its own."""
-    expect.set_options(timeout=PATIENCE_MS)
-    with launched() as made:
-        yield made
 
 
 @pytest.fixture

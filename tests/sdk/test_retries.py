@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 from nsplugin.platforms import load
@@ -33,7 +35,7 @@ def test_cogover_x4_every_wait_is_longer_than_the_last_from_seconds_to_half_an_h
     ranges = [wait_range_ms(COGOVER, attempt) for attempt in range(1, 10)]
     assert ranges[0] == (6_300, 7_700)
     assert ranges[-1] == (1_612_800, 1_971_200)
-    assert all(longest < shortest for (_, longest), (shortest, _) in zip(ranges, ranges[1:], strict=False))
+    assert all(longest < shortest for (_, longest), (shortest, _) in itertools.pairwise(ranges))
 
 
 def test_nextskin_x4_every_failure_is_retried_until_the_last_attempt() -> None:

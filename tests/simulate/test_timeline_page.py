@@ -5,17 +5,20 @@ from __future__ import annotations
 import os
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 
+from browser_pages import tab
 from nsplugin_core import timeline
 from nsplugin_core.simulation import Simulation, simulate
 from nsplugin_core.simulation.scenario import EnqueueOrder, Hits, Scenario, SimulatedPlugin
 from simulated import at, nextskin, run
 
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>"
-CHROMIUM = Path("/usr/bin/chromium")
 IMAGES = Path(__file__).parents[2] / "docs/images"
 
 
@@ -78,20 +81,17 @@ def test_days_of_failures_make_a_page_of_bounded_size() -> None:
 
 
 @pytest.mark.browser
-@pytest.mark.skipif(not CHROMIUM.exists(), reason="needs the Debian package chromium")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_and_the_page_works_by_keyboard(tmp_path: Path, scheme: Literal["light", "dark"]) -> None:
+def test_axe_finds_nothing_and_the_page_works_by_keyboard(
+    tmp_path: Path, browser: Browser, scheme: Literal["light", "dark"]
+) -> None:
     """`make update` keeps the picture of the light one for the docs; otherwise it is taken and thrown away."""
     from axe_playwright_python.sync_playwright import Axe
-    from playwright.sync_api import sync_playwright
 
     file = tmp_path / "page.html"
     file.write_text(timeline.render_html(_simulation()), encoding="utf-8")
     picture = (IMAGES if os.environ.get("NSPLUGIN_UPDATE") and scheme == "light" else tmp_path) / "simulation.png"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
-        size = {"width": 1100, "height": 760}
-        page = browser.new_context(color_scheme=scheme, bypass_csp=True, viewport=size).new_page()  # type: ignore[arg-type]
+    with tab(browser, color_scheme=scheme, bypass_csp=True, viewport={"width": 1100, "height": 760}) as page:
         page.goto(file.as_uri())
         page.screenshot(path=picture)
         found = Axe().run(page).response["violations"]
@@ -101,7 +101,6 @@ def test_axe_finds_nothing_and_the_page_works_by_keyboard(tmp_path: Path, scheme
             focused.append(
                 page.evaluate("document.activeElement.getAttribute('aria-label') || document.activeElement.textContent")
             )
-        browser.close()
     assert [each["id"] for each in found] == []
     assert focused == ["Skip to what happened", "Timeline, drawn", "Saturday 2026-03-07"]
     assert picture.read_bytes().startswith(b"\x89PNG")

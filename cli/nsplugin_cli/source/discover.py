@@ -12,8 +12,7 @@ from typing import Final
 from nsplugin_cli import project as projects
 from nsplugin_cli.diagnostic import WrongCall
 from nsplugin_cli.project import Project
-from nsplugin_cli.project_keys import entry_parts
-from nsplugin_cli.sources import kind
+from nsplugin_cli.project_keys import entry_parts, kind
 
 GUESSES: Final = ("plugin.py", "main.py")
 MARKS: Final = (b"define_plugin", b"define_job")

@@ -14,12 +14,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from nsplugin.rules._family import Problem
+from nsplugin.spans import Span
 from nsplugin_cli.lint.judging import TYPESCRIPT, Judged
 
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 _LITERAL: Final = re.compile(r"""(['"`])[^'"`\\\r\n]*\1""")
 _ESCAPES: Final = re.compile(r"(?:\\[nrtfv]|\\x[0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4})+")
 _HARMLESS: Final = re.compile(r"""[^\x00-\x1f\x7f-\U0010ffff'"`\\]+""")
+_NAMED: Final = re.compile(r"(?=.*[A-Za-z])(?:[A-Za-z]{3,}|[0-9]+)(?:-(?:[A-Za-z]{3,}|[0-9]+))?")
+_CRON: Final = frozenset(("NSP201", "NSP202"))
+_NAMES: Final = frozenset(("NSP006", "NSP204", "NSP304"))
+"""A key or a job that is not known."""
 _BOM: Final = b"\xef\xbb\xbf"
 _ROUNDS: Final = 10
 
@@ -119,9 +124,29 @@ def _source(path: str, data: bytes) -> _Source | None:
 def _edits(path: str, data: bytes, problems: Iterable[Problem]) -> list[Edit]:
     """The edits for findings that say what to write instead, none of them touching another."""
     source = _source(path, data)
-    edits = sorted({edit for each in problems if source is not None for edit in _edit(source, path, each)})
+    hopeful = [each for each in problems if each.fix is not None and each.code in _CRON | _NAMES]
+    if source is None or not hopeful:
+        return []
+    places = _fixable(path, data)
+    own = (each for each in hopeful if each.span is not None and any(_lies_in(each.span, place) for place in places))
+    edits = sorted({edit for each in own for edit in _edit(source, path, each)})
     ends = [edit.end for edit in edits]
     return [edit for at, edit in enumerate(edits) if bisect_left(ends, edit.start + 1) == at]
+
+
+def _fixable(path: str, data: bytes) -> tuple[Span, ...]:
+    """Where a change can hurt nothing else; a literal that a name holds may be in use anywhere."""
+    if path.lower().endswith(TYPESCRIPT):
+        from nsplugin_cli.source.typescript_fixable import fixable_in_typescript
+
+        return fixable_in_typescript(data, path)
+    from nsplugin_cli.source.python_fixable import fixable_in_python
+
+    return fixable_in_python(data)
+
+
+def _lies_in(span: Span, place: Span) -> bool:
+    return place[:2] <= span[:2] and span[2:] <= place[2:]
 
 
 def _edit(source: _Source, path: str, problem: Problem) -> Iterator[Edit]:
@@ -130,7 +155,7 @@ def _edit(source: _Source, path: str, problem: Problem) -> Iterator[Edit]:
         return
     start, end = source.offset(span.line, span.column), source.offset(span.end_line, span.end_column)
     written = source.text[start:end]
-    if not _HARMLESS.fullmatch(fix):
+    if not _HARMLESS.fullmatch(fix) or (problem.code in _CRON and not _says_the_same(written, fix)):
         return
     if _LITERAL.fullmatch(written):
         yield Edit(start + 1, end - 1, fix)
@@ -138,6 +163,16 @@ def _edit(source: _Source, path: str, problem: Problem) -> Iterator[Edit]:
         yield Edit(start, end, fix if path.lower().endswith(TYPESCRIPT) else _snake(fix))
     elif problem.start is not None and problem.target == "value" and _is_plain(written):
         yield Edit(start, end, fix)
+
+
+def _says_the_same(written: str, fix: str) -> bool:
+    """Whether a change in a cron text is one of white space, of a macro, or of names to numbers."""
+    bare = written.strip("'\"` \t")
+    return bare.startswith("@") or _NAMED.fullmatch(bare) is not None or _visible(bare) == _visible(fix)
+
+
+def _visible(text: str) -> str:
+    return "".join(sign for sign in _ESCAPES.sub("", text) if sign.isprintable() and sign != " ")
 
 
 def _is_plain(written: str) -> bool:

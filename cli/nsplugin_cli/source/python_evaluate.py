@@ -284,7 +284,7 @@ def _attribute(evaluator: Evaluator, node: ast.Attribute, module: Module, scope:
 def _member(evaluator: Evaluator, module: Module, name: str) -> Any:
     value = evaluator.names.exported(module, name)
     if value is not None:
-        return value
+        return UNKNOWN if evaluator.modules.may_set(name) else value
     inner = evaluator.modules.find(module.path, f".{name}")
     return UNKNOWN if inner is None else RepoModule(inner)
 
@@ -294,7 +294,7 @@ _ENUMS: Final = frozenset(("enum.StrEnum", "enum.IntEnum", "enum.Enum", "builtin
 
 def _class_attribute(evaluator: Evaluator, node: ast.ClassDef, module: Module, name: str) -> Any:
     scope = module.scope(node)
-    if name not in scope.stores or node.decorator_list or node.keywords:
+    if name not in scope.stores or node.decorator_list or node.keywords or evaluator.modules.may_set(name):
         return UNKNOWN
     bases = [evaluator.value(base, module, module.root).data for base in node.bases]
     names = {base.name if isinstance(base, External) else "" for base in bases}

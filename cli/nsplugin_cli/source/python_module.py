@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from collections.abc import Iterator
 from functools import cached_property, lru_cache
 from typing import Final
 
@@ -54,9 +55,42 @@ class Module:
         found = (self.parent(node) for node in self.root.stores.get("*", ()))
         return tuple(sorted((node for node in found if isinstance(node, ast.ImportFrom)), key=lambda node: node.lineno))
 
+    def may_set(self, name: str) -> bool:
+        """Whether code of this module may set an attribute of this name of a class or a module."""
+        return name in self._attributes_set or None in self._attributes_set
+
+    @cached_property
+    def _attributes_set(self) -> frozenset[str | None]:
+        """The names of attributes that are set, other than on ``self``; ``None`` for a name that is not known."""
+        return frozenset(attributes_set(self.root.node))
+
     def scope(self, node: ast.AST) -> Scope:
         """The scope that a function, lambda or class opens."""
         return self.tree.scopes[node]
+
+
+_SETTERS: Final = frozenset(("setattr", "delattr", "__setattr__", "__delattr__"))
+
+
+def attributes_set(tree: ast.AST) -> Iterator[str | None]:
+    """The attributes that code sets: by an assignment, by ``setattr`` or through ``__dict__``."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute(value=ast.Name(id="self")):
+                continue
+            case ast.Attribute(attr=name, ctx=ast.Store() | ast.Del()):
+                yield name
+            case ast.Attribute(attr="__dict__") | ast.Call(func=ast.Name(id="vars"), args=[_]):
+                yield None
+            case ast.Call(func=ast.Name(id=function) | ast.Attribute(attr=function)) if function in _SETTERS:
+                yield _named(node.args)
+
+
+def _named(arguments: list[ast.expr]) -> str | None:
+    match arguments:
+        case [_, ast.Constant(value=str(name)), *_]:
+            return name
+    return None
 
 
 def read_module(path: str, data: bytes) -> Module:
@@ -89,6 +123,10 @@ class Modules:
     def add(self, module: Module) -> None:
         """Make a module known that was read elsewhere, so that it is not read again when another imports it."""
         self._paths[module.path] = module
+
+    def may_set(self, name: str) -> bool:
+        """Whether any module read so far may set an attribute of this name."""
+        return any(module.may_set(name) for module in self._paths.values() if module is not None)
 
     def find(self, importer: str, dotted: str) -> Module | None:
         """The repository's module that this import names, ``None`` for any other."""

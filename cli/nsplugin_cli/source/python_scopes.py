@@ -244,19 +244,39 @@ def _alias(walk: _Walk, node: Any) -> bool:
 
 
 def _if(walk: _Walk, node: ast.If) -> bool:
-    if not _never_loaded(node.test):
+    loaded = _when_loaded(node.test)
+    if loaded is None:
         return False
-    walk.push([node.test, *node.orelse], node)
+    walk.push([node.test, *(node.body if loaded else node.orelse)], node)
     return True
 
 
-def _never_loaded(test: ast.expr) -> bool:
+def _when_loaded(test: ast.expr) -> bool | None:
+    """What a condition is when the module is imported; ``None`` for what depends on more than that."""
     match test:
         case ast.Name(id="TYPE_CHECKING") | ast.Attribute(attr="TYPE_CHECKING") | ast.Constant(value=False | 0):
-            return True
-        case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]):
-            return {_plain(left), _plain(right)} == {"name __name__", "text __main__"}
-    return False
+            return False
+        case ast.Compare(left=left, ops=[operator], comparators=[right]):
+            return _as_main(left, operator, right)
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            inner = _when_loaded(operand)
+            return None if inner is None else not inner
+        case ast.BoolOp(op=operator, values=values):
+            settles = isinstance(operator, ast.Or)
+            found = {_when_loaded(value) for value in values}
+            return settles if settles in found else None if None in found else not settles
+    return None
+
+
+def _as_main(left: ast.expr, operator: ast.cmpop, right: ast.expr) -> bool | None:
+    """Whether a comparison of ``__name__`` holds in a module that is imported, and so is not ``"__main__"``."""
+    if isinstance(operator, (ast.Eq, ast.NotEq)):
+        known = {_plain(left), _plain(right)} == {"name __name__", "text __main__"}
+        return isinstance(operator, ast.NotEq) if known else None
+    if isinstance(operator, (ast.In, ast.NotIn)) and isinstance(right, (ast.Tuple, ast.List, ast.Set)):
+        known = _plain(left) == "name __name__" and {_plain(item) for item in right.elts} == {"text __main__"}
+        return isinstance(operator, ast.NotIn) if known else None
+    return None
 
 
 def _plain(node: ast.expr) -> str | None:

@@ -101,7 +101,7 @@ class Module:
         for statement in self.root.named_children:
             _note(self, names, statement)
         for name in list(_changed(self, names)):
-            names.bound[name] = None
+            _forget(self, names, name)
         return names
 
     def text(self, node: Node) -> str:
@@ -336,6 +336,15 @@ def _changed(module: Module, names: Names) -> Iterator[str]:
     for call in module.calls:
         yield from _mutated(module, call)
         yield from _handed_on(module, names, call)
+
+
+def _forget(module: Module, names: Names, name: str) -> None:
+    """Take a name for unknown, and the one that it is another name of: ``const p = o; p.n = 5`` changes ``o``."""
+    changed: str | None = name
+    while changed is not None:
+        value = names.bound.get(changed)
+        names.bound[changed] = None
+        changed = next(_base_name(module, plain(value)), None) if isinstance(value, Node) else None
 
 
 _READING: Final = frozenset(

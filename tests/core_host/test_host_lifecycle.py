@@ -103,6 +103,17 @@ def test_q3_a_host_that_has_settled_starts_from_the_first_wait_again(tmp_path: P
         assert until(lambda: world.status().exits, "the exit") == 1
 
 
+def test_after_an_exit_attempts_run_one_at_a_time_until_the_host_has_settled(tmp_path: Path) -> None:
+    """Issue: a plugin that exits at once harms only its own tasks, and of these not the neighbours for ever."""
+    with host_world.world(tmp_path / "w", replace(QUICK, settled_s=1.5)) as world:
+        world.put(FINE)
+        world.run("exits")
+        until(lambda: world.hosts.free("p") == 1, "one slot")
+        assert world.run("fine").kind == "success"
+        assert world.hosts.free("p") == 1
+        until(lambda: world.hosts.free("p") > 1, "all slots again")
+
+
 def test_the_dispatcher_is_told_when_a_host_may_be_asked_again(tmp_path: Path) -> None:
     with host_world.world(tmp_path / "w") as world:
         told: list[str] = []

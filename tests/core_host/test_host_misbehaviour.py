@@ -204,11 +204,13 @@ def test_x6_an_exit_gives_the_attempt_back(pair: World, job: str) -> None:
     assert error is not None and error.startswith("the plugin's host exited: ")
 
 
-def test_x6_the_others_in_the_host_are_given_back_too(pair: World) -> None:
-    pair.ready("bad")
-    others = pair.start(*(pair.attempt("sleeps", plugin="bad") for _ in range(3)))
-    pair.run("exits", plugin="bad")
-    assert [pair.outcome(attempt).kind for attempt in others] == ["deferred"] * 3
+def test_x6_the_others_in_the_host_are_given_back_too(tmp_path: Path) -> None:
+    with host_world.world(tmp_path) as world:
+        world.put(BAD, id="bad", jobs=[])
+        world.ready("bad")
+        others = world.start(*(world.attempt("sleeps", plugin="bad") for _ in range(3)))
+        world.run("exits", plugin="bad")
+        assert [world.outcome(attempt).kind for attempt in others] == ["deferred"] * 3
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import asyncio
 import importlib
 import io
 import os
+import random
 import selectors
 import sys
 import threading
@@ -13,7 +14,7 @@ import traceback
 from collections.abc import Mapping
 from concurrent.futures import Future
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 from nsplugin.definition.assembly import Assembled, assemble
 from nsplugin.errors import listing
@@ -24,6 +25,8 @@ from nsplugin_core.host.inside.output import Prints, Records
 from nsplugin_core.host.inside.runner import Runner
 from nsplugin_core.host.inside.wire import Wire, give_up, leave
 from nsplugin_core.host.protocol import VERSION, Message
+
+SEED: Final = "NSPLUGIN_RANDOM_SEED"
 
 
 class LoadError(Exception):
@@ -51,6 +54,13 @@ def main(outside: int) -> NoReturn:
     reader.set_result(_loaded(hello, wire, loop, records, prints))
     wire.attach(loop)
     _run(loop, os.getpid())
+
+
+def _seed() -> None:
+    """In a simulation chance is part of the scenario: the same seed gives the same handlers' choices."""
+    seed = os.environ.get(SEED)
+    if seed is not None:
+        random.seed(seed)
 
 
 def _read_forever(wire: Wire, runner: Future[Runner]) -> None:
@@ -116,6 +126,7 @@ def _loaded(
 def _assembled(hello: Message, platform: Platform) -> Assembled:
     sys.path.insert(0, hello["directory"])
     module_name, _, attribute = hello["entry"].partition(":")
+    _seed()
     module = importlib.import_module(module_name)
     value = getattr(module, attribute or platform.layout.attribute, None)
     if value is None:

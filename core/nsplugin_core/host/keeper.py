@@ -76,6 +76,9 @@ class Keeper:
             if host is None and not self._exits:
                 return self._shared.settings.slots
         host = self._wanted()
+        if host is not None and self._exits:
+            # one at a time until the host has settled: whatever ends it takes nobody else along
+            return min(host.free(), int(host.running() == 0))
         return 0 if host is None else host.free()
 
     def wake(self) -> None:

@@ -32,7 +32,7 @@ def spawn(source: PluginSource, settings: HostSettings, directory: Path) -> subp
     """Start a host's process in ``directory``. Raises ``OSError`` when the interpreter can't be started."""
     roots = [str(Path(package.__path__[0]).parent) for package in (nsplugin, nsplugin_core, nsplugin_schemas)]
     return subprocess.Popen(
-        [source.python, "-I", "-B", "-X", "utf8", "-c", _BOOT, settings.isolation, *dict.fromkeys(roots)],
+        [source.python, *_isolation(source), "-B", "-X", "utf8", "-c", _BOOT, settings.isolation, *dict.fromkeys(roots)],
         bufsize=0,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -42,6 +42,11 @@ def spawn(source: PluginSource, settings: HostSettings, directory: Path) -> subp
         start_new_session=True,
         close_fds=True,
     )
+
+
+def _isolation(source: PluginSource) -> tuple[str, ...]:
+    """``-I``; without its ``-E`` where the plugin's environment, made here, fixes the hash seed (simulations)."""
+    return ("-P", "-s") if "PYTHONHASHSEED" in source.environment else ("-I",)
 
 
 def environment(source: PluginSource, directory: Path) -> dict[str, str]:

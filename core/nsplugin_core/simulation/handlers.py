@@ -87,7 +87,7 @@ class RealHandlers:
         services = core_services(store, clock, enqueuer, platforms.__getitem__, providers, sleep=self._sleep, rest=self._rest)
         self._hosts = Hosts(services, settings=_unhurried(settings), clock=clock, sink=sink, changed=self._look)
         for plugin in scenario.plugins:
-            self._hosts.put(_source(plugin.manifest, plugin.folder, scenario.internal_system))
+            self._hosts.put(_source(plugin.manifest, plugin.folder, scenario))
 
     def run(self, attempt: Attempt) -> list[Outcome]:
         """Start an attempt and let it go on until it rests."""
@@ -264,13 +264,14 @@ def _unhurried(settings: HostSettings) -> HostSettings:
     )
 
 
-def _source(manifest: Manifest, folder: Path, internal_system: bool) -> PluginSource:
+def _source(manifest: Manifest, folder: Path, scenario: Scenario) -> PluginSource:
     return PluginSource(
         id=manifest.id,
         platform=manifest.platform.name,
         directory=folder,
         entry=manifest.entry,
         manifest=manifest.value,
+        environment={"PYTHONHASHSEED": "0", "NSPLUGIN_RANDOM_SEED": f"{scenario.seed}/{manifest.id}"},
         secrets=from_environment(manifest.id, os.environ),
-        allow_internal_system=internal_system,
+        allow_internal_system=scenario.internal_system,
     )

@@ -187,3 +187,32 @@ def test_what_another_file_says_is_shown_where_it_is_used(tmp_path: Path) -> Non
     source = "import { definePlugin } from '@nextskin/plugin-sdk'\nimport { JOBS } from './jobs'\n"
     write(tmp_path, plugin_ts=source + "export default definePlugin({\n  jobs: JOBS,\n})\n")
     assert findings(tmp_path) == ["plugin.ts:4:3 NSP104"]
+
+
+NO_SOURCE = [("binary.ts", bytes(range(256)) * 4, "it is binary"), ("deep.ts", b"[" * 100_000, "it is nested too deeply")]
+
+
+@pytest.mark.parametrize(("name", "data", "why"), NO_SOURCE)
+def test_what_is_no_typescript_at_all_is_skipped_and_said_so(tmp_path: Path, name: str, data: bytes, why: str) -> None:
+    (tmp_path / name).write_bytes(data)
+    assert lint(tmp_path).err == f"{name} was skipped: {why}\n"
+    assert lint(tmp_path, "-", "--stdin-filename", name, stdin=data).err == f"{name} was skipped: {why}\n"
+
+
+def test_utf_16_is_one_finding_whatever_the_file_holds(tmp_path: Path) -> None:
+    (tmp_path / "a.ts").write_bytes("const a = 1".encode("utf-16"))
+    assert findings(tmp_path) == ["a.ts:1:1 NSP003"]
+
+
+@pytest.mark.parametrize("data", ["// Größe\n".encode("latin-1"), b"const a = = 1\n", b"x" * (2 << 20), b"[[[]]]\n"])
+def test_javascript_that_defines_nothing_is_no_concern_of_ours(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "other.js").write_bytes(data)
+    assert findings(tmp_path) == []
+
+
+@pytest.mark.parametrize("paths", [("-", "a.py"), ("a.py", "-"), ("-", "-")])
+def test_standard_input_is_judged_alone(tmp_path: Path, paths: tuple[str, ...]) -> None:
+    write(tmp_path, a_py=plugin())
+    said = lint(tmp_path, *paths, stdin=NEVER.encode())
+    assert (said.code, said.out) == (2, "")
+    assert said.err == "Error: - is standard input, and takes no other path beside it: lint the files in another call\n"

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from nsplugin_cli.lint.judging import TYPESCRIPT, Judged, Setting, judge
+from nsplugin_cli.lint.judging import TYPESCRIPT, Judged, Setting, judge, mentions_definer
 from nsplugin_cli.source.definition import Resolve
 
 MAX_BYTES: Final = 1 << 20
@@ -55,7 +55,18 @@ def read(path: str) -> bytes:
             data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         raise UnreadFile(getattr(error, "strerror", None) or str(error)) from error
+    require_source(path, data or b"")
     return data or b""
+
+
+def require_source(path: str, data: bytes) -> None:
+    """Raise :class:`UnreadFile` for what has the name of TypeScript, such as a film, and defines nothing."""
+    if path.lower().endswith(TYPESCRIPT) and not mentions_definer(data):
+        from nsplugin_cli.source.typescript_bytes import why_no_source
+
+        why = why_no_source(data)
+        if why is not None:
+            raise UnreadFile(why)
 
 
 def digest(data: bytes) -> str:

@@ -70,10 +70,22 @@ def read_source(data: bytes, path: str, resolve: Resolve | None) -> SourceFile:
 
         return read_python(data, path, resolve)
     if not mentions_definer(data):
-        return SourceFile(path=path)
+        return _other_source(data, path)
     from nsplugin_cli.source.typescript import read_typescript
 
     return read_typescript(data, path, resolve)
+
+
+def _other_source(data: bytes, path: str) -> SourceFile:
+    """A file that defines nothing, unless its encoding hides it."""
+    from nsplugin_cli.source.typescript_bytes import Unreadable, decode, is_utf_16
+
+    try:
+        if is_utf_16(data):
+            decode(data)
+    except Unreadable as unreadable:
+        return SourceFile(path=path, unreadable=unreadable.fault)
+    return SourceFile(path=path)
 
 
 def mentions_definer(data: bytes) -> bool:

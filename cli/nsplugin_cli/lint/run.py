@@ -55,6 +55,8 @@ def options(
     paths: Sequence[Path], *, select: str, ignore: str, cache: bool, stdin: bytes | None = None, name: Path | None = None
 ) -> Options:
     """The call, checked. Raises :class:`WrongCall` for paths that do not exist and codes that no rule has."""
+    if stdin is None and Path(STDIN) in paths:
+        raise WrongCall("- is standard input, and takes no other path beside it: lint the files in another call")
     for path in paths:
         if str(path) != STDIN and not os.path.lexists(path):
             raise WrongCall(f"there is no {path}")
@@ -139,14 +141,21 @@ class Run:
 
     def _judge(self, tasks: list[Task]) -> None:
         if self.asked.stdin is not None:
-            (task,) = tasks
-            self.verdicts[task.path] = examining.examine(task, self.asked.stdin)
+            self._judge_text(tasks[0], self.asked.stdin)
             return
         left = [task for task in tasks if not self._known(task)]
         for (task, result), _ in zip(workers.results(left), track(left, "linting"), strict=True):
             self._take(task, result)
         if self.cache is not None:
             self.cache.save()
+
+    def _judge_text(self, task: Task, data: bytes) -> None:
+        try:
+            examining.require_source(task.path, data)
+        except UnreadFile as error:
+            self.unread.append((task.path, str(error)))
+        else:
+            self.verdicts[task.path] = examining.examine(task, data)
 
     def _known(self, task: Task) -> bool:
         verdict = None

@@ -14,10 +14,11 @@ from nsplugin.platforms import Platform
 from nsplugin.pointers import UNKNOWN, join
 from nsplugin.spans import Position, SpanMap
 from nsplugin_cli.source.definition import Resolve, SourceDefinition, SourceFile
+from nsplugin_cli.source.typescript_bytes import Unreadable, decode
 from nsplugin_cli.source.typescript_facts import facts_of
 from nsplugin_cli.source.typescript_module import Imported, Module, plain
 from nsplugin_cli.source.typescript_scalars import pieces, undefined
-from nsplugin_cli.source.typescript_text import Unreadable, decode, ignores, syntax_fault
+from nsplugin_cli.source.typescript_text import ignores, syntax_fault
 from nsplugin_cli.source.typescript_values import (
     CallValue,
     Entry,

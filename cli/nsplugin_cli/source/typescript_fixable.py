@@ -8,8 +8,8 @@ from typing import Final
 from tree_sitter import Node
 
 from nsplugin.spans import Span
+from nsplugin_cli.source.typescript_bytes import Unreadable, decode
 from nsplugin_cli.source.typescript_module import Module
-from nsplugin_cli.source.typescript_text import Unreadable, decode
 
 _MAKERS: Final = frozenset(("definePlugin", "defineJob"))
 _HOLDERS: Final = frozenset(

@@ -24,7 +24,7 @@ def canonical(value: Any) -> bytes:
     """
     try:
         text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-        if _without_floats(value) and (text.isascii() or max(text) < "\ud800"):
+        if without_floats(value) and (text.isascii() or max(text) < "\ud800"):
             return text.encode()
     except TypeError:
         pass  # the library names what is not JSON
@@ -68,7 +68,7 @@ def _exactly(value: Any) -> bytes:
 
 def compact_size(value: Any) -> int | None:
     """:func:`json_size` by the C encoder; ``None`` for a value that needs more care. ``value`` must not contain itself."""
-    if not _without_floats(value):
+    if not without_floats(value):
         return None
     try:
         return len(json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode())
@@ -81,7 +81,7 @@ _PLAIN: Final = frozenset({str, bool, type(None)})
 _CONTAINERS: Final = (dict, list, tuple)
 
 
-def _without_floats(value: Any) -> bool:
+def without_floats(value: Any) -> bool:
     """Whether the C encoder's text is already canonical: no floats, no unsafe integers, no keys that it would coerce.
 
     Looks at the types of a container's members all at once; only where there are others than text does it look at each.
@@ -93,7 +93,7 @@ def _without_floats(value: Any) -> bool:
                 return False
             members = node.values() if isinstance(node, dict) else node
             if not _PLAIN.issuperset(map(type, members)):
-                nodes.extend(members)
+                nodes.extend([member for member in members if type(member) not in _PLAIN])
         elif isinstance(node, float) or (isinstance(node, int) and not -SAFE_INTEGER <= node <= SAFE_INTEGER):
             return False
     return True

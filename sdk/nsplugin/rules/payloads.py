@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from nsplugin.canonical import compact_size, json_size
+from nsplugin.canonical import compact_size, json_size, without_floats
 from nsplugin.payload import not_json
 from nsplugin.payload_schema import Budget, mismatches, schema_faults
 from nsplugin.pointers import UNKNOWN
@@ -16,7 +16,7 @@ from nsplugin.wording import counted
 
 def _not_json(subject: Subject) -> Iterator[Found]:
     for schedule in _with_payload(subject):
-        if subject.origin != "json" or compact_size(schedule.payload) is None:
+        if subject.origin != "json" or not without_floats(schedule.payload):
             yield from not_json(schedule.payload, schedule.payload_pointer)
 
 

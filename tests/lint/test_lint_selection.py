@@ -133,3 +133,9 @@ def test_statistics_count_instead_of_listing(tmp_path: Path) -> None:
     )
     assert '"statistics": [\n    {\n      "code": "NSP207",' in lint(tmp_path, "--statistics", "--format", "json").out
     assert lint(tmp_path, "--statistics", "--format", "sarif").code == 2
+
+
+def test_an_ignore_hides_the_use_on_its_line_and_no_other(tmp_path: Path) -> None:
+    uses = 'await ctx.kv.get("a")  # nsplugin: ignore[NSP501]\n    await ctx.kv.get("b")'
+    write(tmp_path, plugin_py=plugin().replace('ctx.log.info("tidied")', uses))
+    assert findings(tmp_path) == ["plugin.py:6:11 NSP501"]

@@ -34,11 +34,9 @@ def _declared(subject: SourceSubject) -> Sequence[Any] | None:
 
 def _undeclared(subject: SourceSubject) -> Iterator[Found]:
     declared = _declared(subject)
-    missing: set[str] = set()
     for use in subject.facts.context_uses if declared is not None else ():
         needed = subject.platform.context.needs.get(use.attribute)
-        if needed is not None and declared is not None and needed not in declared and needed not in missing:
-            missing.add(needed)
+        if needed is not None and declared is not None and needed not in declared:
             message = f'{use.written} needs the capability "{needed}", which the plugin does not declare'
             hint = f'add "{needed}" to its capabilities'
             yield Found(pointer="/capabilities", message=message, hint=hint, span=use.span, path=use.path)

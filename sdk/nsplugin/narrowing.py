@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from nsplugin.pointers import join, split
+from nsplugin.schema_texts import undescribed
 
 _STEPS: Final = 5_000
 _TYPES: Final = ("null", "boolean", "object", "array", "number", "string")
-_LOWER: Final = {"minimum": 0, "exclusiveMinimum": 0, "minLength": 0, "minItems": 0, "minProperties": 0, "minContains": 1}
+_LOWER: Final[Mapping[str, int | None]] = {
+    "minimum": None,
+    "exclusiveMinimum": None,
+    "minLength": 0,
+    "minItems": 0,
+    "minProperties": 0,
+    "minContains": 1,
+}
+"""Lower bounds, and what each is when it is not given."""
 _UPPER: Final = ("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties", "maxContains")
 _KNOWN: Final = frozenset(
     {"type", "properties", "required", "additionalProperties", "items", "enum", "const", "anyOf", "$ref", "$defs"}
@@ -34,6 +44,10 @@ _ANNOTATIONS: Final = frozenset(
         "$defs",
     }
 )
+
+
+_End = tuple[float, int]
+"""A number and which side of it: ``(0, 1)`` is just above 0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +76,7 @@ def narrowings(old: Any, new: Any) -> tuple[Narrowing, ...]:
     Empty means: every payload that the old schema takes, the new one takes as well. What cannot be compared is reported as
     not certain, never passed over. Never raises and never follows a reference outside the schema.
     """
-    old_root, new_root = True if old is None else old, True if new is None else new
+    old_root, new_root = (True if schema is None else undescribed(schema) for schema in (old, new))
     comparison = _Comparison(old_root, new_root)
     found = {item.pointer + item.message: item for item in _compare(comparison, old_root, new_root, "")}
     return tuple(found.values())
@@ -229,18 +243,58 @@ def _same(left: Any, right: Any) -> bool:
 
 
 def _bounds(old: Any, new: Any, pointer: str) -> Iterator[Narrowing]:
-    for keyword in _LOWER:
-        if keyword in new and _tighter(new[keyword], old.get(keyword), lambda now, then: now > then):
+    for keyword, least in _LOWER.items():
+        if keyword in new and not _holds_above(keyword, least, old, new):
             yield _bound(pointer, keyword, old, new)
     for keyword in _UPPER:
-        if keyword in new and _tighter(new[keyword], old.get(keyword), lambda now, then: now < then):
+        if keyword in new and not _holds_below(keyword, old, new):
             yield _bound(pointer, keyword, old, new)
 
 
-def _tighter(now: Any, then: Any, tighter: Callable[[Any, Any], bool]) -> bool:
-    if not isinstance(now, (int, float)) or not isinstance(then, (int, float)):
-        return bool(now != then)
-    return tighter(now, then)
+def _holds_above(keyword: str, least: int | None, old: Any, new: Any) -> bool:
+    """Whether the old schema alone keeps values above the new lower bound."""
+    now = new[keyword]
+    if not _is_number(now):
+        return _equal(now, old.get(keyword))
+    if least is not None:
+        return bool(now <= _number_or(old.get(keyword), least))
+    lowest = max(_ends(old, "minimum", "exclusiveMinimum", 1), default=None)
+    return lowest is not None and lowest >= _end(keyword, now, _integers_only(old), 1)
+
+
+def _holds_below(keyword: str, old: Any, new: Any) -> bool:
+    """Whether the old schema alone keeps values below the new upper bound."""
+    now = new[keyword]
+    if not _is_number(now):
+        return _equal(now, old.get(keyword))
+    if keyword not in ("maximum", "exclusiveMaximum"):
+        then = old.get(keyword)
+        return _is_number(then) and bool(now >= then)
+    highest = min(_ends(old, "maximum", "exclusiveMaximum", -1), default=None)
+    return highest is not None and highest <= _end(keyword, now, _integers_only(old), -1)
+
+
+def _ends(schema: Any, inclusive: str, exclusive: str, inwards: int) -> Iterator[_End]:
+    for keyword in (inclusive, exclusive):
+        if _is_number(schema.get(keyword)):
+            yield _end(keyword, schema[keyword], _integers_only(schema), inwards)
+
+
+def _end(keyword: str, bound: float, whole: bool, inwards: int) -> _End:
+    """The first value that a bound of numbers takes: itself, or just beside it; of whole numbers, the next whole one."""
+    exclusive = keyword.startswith("exclusive")
+    if not whole:
+        return bound, inwards * exclusive
+    first = math.ceil(bound) if inwards > 0 else math.floor(bound)
+    return first + inwards * (exclusive and first == bound), 0
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) is int or (isinstance(value, float) and math.isfinite(value))
+
+
+def _number_or(value: Any, least: int) -> Any:
+    return value if _is_number(value) else least
 
 
 def _bound(pointer: str, keyword: str, old: Any, new: Any) -> Narrowing:
@@ -250,8 +304,15 @@ def _bound(pointer: str, keyword: str, old: Any, new: Any) -> Narrowing:
 
 def _unknown_keywords(old: Any, new: Any, pointer: str) -> Iterator[Narrowing]:
     for keyword in new:
+        if keyword == "multipleOf" and _divides(new[keyword], old.get(keyword, 1 if _integers_only(old) else None)):
+            continue
         if keyword not in _KNOWN and new[keyword] != old.get(keyword):
             yield Narrowing(pointer=join(pointer, keyword), message=f"{keyword} is new or changed", certain=False)
+
+
+def _divides(now: Any, then: Any) -> bool:
+    """Whether each multiple of ``then`` is one of ``now``; asked of whole numbers only, which divide without rounding."""
+    return type(now) is int and type(then) is int and now > 0 and then % now == 0
 
 
 def _objects(comparison: _Comparison, old: Any, new: Any, pointer: str) -> Iterator[Narrowing]:

@@ -15,6 +15,7 @@ from nsplugin.narrowing import narrowings
 from nsplugin.platforms import Platform
 from nsplugin.pointers import join
 from nsplugin.rules.subject import ABSENT, JobView, ScheduleView, Subject
+from nsplugin.schema_texts import undescribed
 
 Level = Literal["breaking", "notable", "harmless"]
 _ORDER: Final = {"breaking": 0, "notable": 1, "harmless": 2}
@@ -142,7 +143,7 @@ def _limit(old: JobView, new: JobView, key: str, consequence: str) -> Iterator[C
 
 def _payload_schema(old: JobView, new: JobView) -> Iterator[Change]:
     was, now = _text(old.get("payloadSchema")), _text(new.get("payloadSchema"))
-    if canonical(was) == canonical(now):
+    if canonical(undescribed(was)) == canonical(undescribed(now)):
         return
     pointer = join(new.pointer, "payloadSchema")
     found = narrowings(was, now)

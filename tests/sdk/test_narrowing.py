@@ -27,6 +27,21 @@ OBJECT = {"type": "object", "properties": {"key": {"type": "string"}}, "required
         ({"anyOf": [{"type": "string"}, {"type": "null"}]}, {"type": ["string", "null", "boolean"]}),
         ({"type": "string", "minLength": 3}, {"type": "string", "minLength": 1}),
         ({"$ref": "#/$defs/A", "$defs": {"A": OBJECT}}, OBJECT),
+        ({"type": "integer", "multipleOf": 4}, {"type": "integer", "multipleOf": 2}),
+        ({"type": "integer"}, {"type": "integer", "multipleOf": 1}),
+        ({"type": "string"}, {"type": "string", "minLength": 0}),
+        ({"type": "array"}, {"type": "array", "minItems": 0}),
+        ({"type": "integer", "minimum": 1}, {"type": "integer", "exclusiveMinimum": 0}),
+        ({"type": "integer", "exclusiveMinimum": 0}, {"type": "integer", "minimum": 1}),
+        ({"type": "integer", "maximum": 9}, {"type": "integer", "exclusiveMaximum": 10}),
+        ({"type": "integer", "minimum": 0.5}, {"type": "integer", "minimum": 1}),
+        ({"type": "number", "exclusiveMinimum": 0}, {"type": "number", "minimum": 0}),
+        ({"type": "number", "minimum": 1}, {"type": "number", "exclusiveMinimum": 0}),
+        ({"type": "integer", "minimum": 10**400}, {"type": "integer", "minimum": 1}),
+        (
+            {"oneOf": [{"type": "string", "title": "A"}], "properties": {"title": True}},
+            {"oneOf": [{"type": "string", "description": "B"}], "properties": {"title": {"title": "T"}}},
+        ),
     ],
 )
 def test_wider_or_equal_says_nothing(old: Any, new: Any) -> None:
@@ -49,6 +64,22 @@ def test_wider_or_equal_says_nothing(old: Any, new: Any) -> None:
         ({"enum": ["a", "b"]}, {"enum": ["a"]}, '/enum: no longer takes "b"'),
         ({"type": "string"}, {"type": "string", "pattern": "x"}, "/pattern: pattern is new or changed (not certain)"),
         ({"const": True}, {"const": 1}, "/const: no longer takes true"),
+        (
+            {"type": "number", "minimum": 1},
+            {"type": "number", "exclusiveMinimum": 1},
+            "/exclusiveMinimum: exclusiveMinimum is 1 now, had none before",
+        ),
+        (
+            {"type": "integer", "maximum": 9},
+            {"type": "integer", "exclusiveMaximum": 9},
+            "/exclusiveMaximum: exclusiveMaximum is 9 now, had none before",
+        ),
+        ({"type": "integer"}, {"type": "integer", "minimum": 0}, "/minimum: minimum is 0 now, had none before"),
+        (
+            {"type": "integer", "multipleOf": 4},
+            {"type": "integer", "multipleOf": 3},
+            "/multipleOf: multipleOf is new or changed (not certain)",
+        ),
         (OBJECT, False, ": takes nothing any more"),
         (
             {"anyOf": [{"type": "string"}, {"type": "null"}]},
@@ -113,3 +144,23 @@ def test_silence_means_that_nothing_is_refused(old: Any, new: Any, values: list[
     before, after = Draft202012Validator(old), Draft202012Validator(new)
     for value in values:
         assert after.is_valid(value) or not before.is_valid(value)
+
+
+BOUNDS = st.integers(-2, 3) | st.sampled_from([-1.5, 0.5, 2.5])
+NUMBERS = st.fixed_dictionaries(
+    {"type": st.sampled_from(["integer", "number"])},
+    optional={
+        **dict.fromkeys(("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"), BOUNDS),
+        "multipleOf": st.integers(1, 4),
+    },
+)
+SAMPLES = [quarter / 4 for quarter in range(-20, 21)] + list(range(-5, 6))
+
+
+@settings(max_examples=300, deadline=None)
+@given(NUMBERS, NUMBERS)
+def test_silence_about_numbers_means_that_none_is_refused(old: Any, new: Any) -> None:
+    if narrowings(old, new):
+        return
+    before, after = Draft202012Validator(old), Draft202012Validator(new)
+    assert [value for value in SAMPLES if before.is_valid(value) and not after.is_valid(value)] == []

@@ -63,6 +63,7 @@ CASES: list[tuple[dict[str, Any], Edit, list[str]]] = [
         lambda m: m["jobs"]["expire"]["payloadSchema"].update(required=["key"]),
         ["breaking payload-narrowed /jobs/expire/payloadSchema/required"],
     ),
+    (NEXTSKIN, lambda m: m["jobs"]["expire"]["payloadSchema"].update(title="T", description="D"), []),
     (NEXTSKIN, lambda m: m["jobs"]["expire"].pop("payloadSchema"), ["harmless payload-widened /jobs/expire/payloadSchema"]),
     (NEXTSKIN, lambda m: m["cron"][0].update(schedule="0 4 * * *"), ["notable schedule-changed /cron/0/schedule"]),
     (NEXTSKIN, lambda m: m["cron"][0].update(payload=None), ["notable schedule-payload-changed /cron/0/payload"]),

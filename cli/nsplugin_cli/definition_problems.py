@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from nsplugin.definition.call_site import CallSite
+from nsplugin.platforms import every
 from nsplugin.rules._family import Problem
 from nsplugin.spans import SpanMap
 from nsplugin_cli import sources
@@ -43,7 +45,17 @@ def _placed(problem: Problem, calls: Mapping[str, CallSite], target: Target) -> 
     for base, spans in [*exact, *maps][:1]:
         span = replace(problem, pointer=problem.pointer[len(base) :]).placed(spans).span
         return Path(calls[base].path), replace(problem, span=span)
-    return target.place, problem
+    return target.place, _where_assigned(problem, target)
+
+
+def _where_assigned(problem: Problem, target: Target) -> Problem:
+    """What no call shows is where the module assigns its definition: a list as a whole, or the item that is no job."""
+    if target.file is None or problem.code == "NSP001":
+        return problem
+    names = [target.attribute] if target.attribute else [platform.layout.attribute for platform in every()]
+    index = re.match(r"/jobs/(\d+)", problem.pointer)
+    span = sources.span_of_assignment(target.file, names, int(index[1]) if index else None)
+    return problem if span is None else replace(problem, span=span)
 
 
 def _within(pointer: str, base: str) -> bool:

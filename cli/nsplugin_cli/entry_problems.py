@@ -40,8 +40,13 @@ def _raised(outcome: Outcome, target: Target, seconds: float) -> tuple[Path, Pro
 
 def _not_found(target: Target) -> tuple[Path, Problem]:
     hint = f"modules are looked for in the folder {target.project.folder.name} and among the installed packages"
-    found = Found(pointer="", message=f'there is no module "{target.module}"', hint=hint)
+    found = Found(pointer="", message=f'there is no module "{target.module}"', hint=hint, span=_entry_span(target))
     return target.place, finding("NSP002", found)
+
+
+def _entry_span(target: Target) -> Span | None:
+    """Where the project file names the entry, when the finding stands in that file."""
+    return target.project.spans.get("entry") if target.file is None else None
 
 
 def _raised_at(detail: Any, target: Target) -> tuple[Path, Span | None]:
@@ -118,7 +123,7 @@ def _absent(outcome: Outcome, target: Target, seconds: float) -> tuple[Path, Pro
         path, span = _deepest([call] if call else [], target)
         return path, finding("NSP004", Found(pointer="", message=message, hint=hint, span=span))
     hint = f"assign the definition to {wanted} at the top level of the module"
-    span = FIRST_LINE if target.file else None
+    span = FIRST_LINE if target.file else _entry_span(target)
     return target.place, finding("NSP004", Found(pointer="", message=message, hint=hint, span=span))
 
 

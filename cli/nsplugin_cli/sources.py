@@ -66,6 +66,26 @@ def span_of_syntax(path: Path, place: Sequence[Any]) -> Span:
     return Span(line, offset, line, end)
 
 
+def span_of_assignment(path: Path, names: Sequence[str], index: int | None) -> Span | None:
+    """Where the top level of a module assigns the first of these names last: the value, or one item of a list."""
+    import ast
+
+    lines = text(path)
+    try:
+        body = ast.parse(lines.source).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    for name in names:
+        for statement in reversed(body):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+            value = getattr(statement, "value", None)
+            if value is not None and any(isinstance(target, ast.Name) and target.id == name for target in targets):
+                items = value.elts if index is not None and isinstance(value, (ast.List, ast.Tuple)) else []
+                plain = not any(isinstance(item, ast.Starred) for item in items)
+                return lines.span(items[index] if index is not None and plain and index < len(items) else value)
+    return None
+
+
 def _whole(lines: Text, line: int) -> Span:
     content = lines.lines[line - 1] if line <= len(lines.lines) else ""
     start = len(content) - len(content.lstrip()) + 1

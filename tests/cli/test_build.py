@@ -290,3 +290,36 @@ def test_a_payload_schema_that_the_second_engine_refuses_is_not_written(
     code, out, _ = fixture_runs.call(["build", str(tmp_path)])
     assert (code, "error NSP604 engines-disagree" in out) == (1, True)
     assert not (tmp_path / "dist").exists()
+
+
+@pytest.mark.parametrize(
+    ("source", "place"),
+    [
+        ("plugin = None\n", "plugin.py:1:10: error NSP004"),
+        (
+            "from nsplugin.cogover import define_job\n\n\njobs = define_job({'key': 'a'}, lambda: None)\n",
+            "plugin.py:4:8: error NSP004",
+        ),
+        (
+            "from nsplugin.cogover import define_job\n\njobs = [define_job({'key': 'a'}, lambda: None), 5]\n",
+            "plugin.py:3:49: error NSP007",
+        ),
+        (
+            "from nsplugin.cogover import define_job as d\n\njobs = [d({'key': f'a{n}'}, lambda: None) for n in range(51)]\n",
+            "plugin.py:3:8: error NSP108",
+        ),
+    ],
+)
+def test_what_no_call_shows_is_where_the_module_assigns_it(tmp_path: Path, source: str, place: str) -> None:
+    """Issue: a finding of build points at the line of the source that caused it wherever that can be known."""
+    platform = "cogover" if "cogover" in source else "nextskin"
+    (tmp_path / "nsplugin.toml").write_text(f'platform = "{platform}"\nid = "a"\nentry = "plugin.py"\n', encoding="utf-8")
+    (tmp_path / "plugin.py").write_text(source, encoding="utf-8")
+    code, out, _ = fixture_runs.call(["build", str(tmp_path)])
+    assert (code, place in out) == (1, True), out
+
+
+def test_an_entry_that_names_no_module_is_shown_in_the_project_file(tmp_path: Path) -> None:
+    (tmp_path / "nsplugin.toml").write_text('id = "a"\nentry = "plugn:plugin"\n', encoding="utf-8")
+    code, out, _ = fixture_runs.call(["build", str(tmp_path)])
+    assert (code, "nsplugin.toml:2:9: error NSP002" in out) == (1, True), out

@@ -86,7 +86,7 @@ class Layout:
         self._values[""] = value.node
         given = self._call(DEFINE_PLUGIN, made, "", "manifest")
         for key in [key for key in given if key in self.platform.layout.fields and key not in _OWN]:
-            del given[key]
+            self._keys[join("", key)] = given.pop(key)[1]
             message = f"define_plugin takes no `{key}`: the build writes it"
             self._fault("NSP006", join("", key), message, "leave it out", "key")
         readers: dict[str, Reader] = {
@@ -201,6 +201,7 @@ class Layout:
         self.handlers[pointer] = described(handler)
         if handler is not None:
             self.functions[pointer] = handler
+            self._at(handler, pointer + "/handler")
 
     def _options(self, value: Value, pointer: str, part: str) -> Given | None:
         """The options of a part, or of the mapping in its place; ``None`` for anything else."""

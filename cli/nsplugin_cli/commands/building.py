@@ -40,18 +40,15 @@ def built(paths: Sequence[Path]) -> list[Built]:
     from nsplugin_cli import pipeline
     from nsplugin_cli.source.discover import discover
 
-    targets = discover(paths)
-    report = pipeline.build([target.place for target in targets], mode="stdout", out=None, seconds=IMPORT_S)
-    if report.errors:
-        raise Unfit(report)
-    return [
-        Built(
-            manifest=Manifest(value=freeze(json.loads(plugin.content or "")), platform=plugin.platform),
-            folder=target.project.folder,
-            timezone=target.project.get("timezone"),
-        )
-        for target, plugin in zip(targets, report.plugins, strict=True)
-    ]
+    found = []
+    for target in discover(paths):
+        report = pipeline.build([target.place], mode="stdout", out=None, seconds=IMPORT_S)
+        if report.errors:
+            raise Unfit(report)
+        (plugin,) = report.plugins
+        manifest = Manifest(value=freeze(json.loads(plugin.content or "")), platform=plugin.platform)
+        found.append(Built(manifest=manifest, folder=target.project.folder, timezone=target.project.get("timezone")))
+    return found
 
 
 def site_zone(plugins: Sequence[Built], wanted: str | None, default: str = "UTC") -> str:

@@ -58,6 +58,8 @@ def scenario(plugins: Sequence[Any], **orders: Any) -> Scenario:
     simulated = tuple(SimulatedPlugin(manifest=each.manifest, folder=each.folder) for each in plugins)
     reader = Reader(plugins=simulated, zone=site, start=start, end=end)
     exits, exits_at = reader.exits("--host-exit", orders["host_exit"])
+    fail, timeout = reader.hits("--fail", orders["fail"]), reader.hits("--timeout", orders["timeout"])
+    reader.one_first(fail, timeout)
     return Scenario(
         plugins=simulated,
         start=start,
@@ -65,8 +67,8 @@ def scenario(plugins: Sequence[Any], **orders: Any) -> Scenario:
         timezone=site.name,
         seed=orders["seed"],
         handlers=orders["handlers"],
-        fail=reader.hits("--fail", orders["fail"]),
-        timeout=reader.hits("--timeout", orders["timeout"]),
+        fail=fail,
+        timeout=timeout,
         takes=reader.takes("--takes", orders["takes"]),
         exits=exits,
         exits_at=exits_at,

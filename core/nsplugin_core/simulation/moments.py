@@ -51,6 +51,8 @@ def spans(text: str, zone: Zone, start: int, end: int) -> list[tuple[int, int]]:
     for match in re.finditer(r"[-/]", text):
         first, second = text[: match.start()].strip(), text[match.end() :].strip()
         times = _time_of_day(first), _time_of_day(second)
+        if times[0] is not None and times[0] == times[1]:
+            raise ValueError(f"{text!r} begins and ends at the same time")
         if times[0] is not None and times[1] is not None:
             return list(_daily_spans(times[0], times[1], zone, start, end))
         try:

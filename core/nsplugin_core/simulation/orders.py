@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, TypeVar
@@ -41,6 +41,13 @@ class Reader:
             for job in self._jobs(option, name):
                 found[job] = _added(found.get(job, Hits()), _hits(option, text, value))
         return found
+
+    def one_first(self, fail: Mapping[Job, Hits], timeout: Mapping[Job, Hits]) -> None:
+        """Refuse orders that say of one job's first attempts both that they fail and that they time out."""
+        for job in fail:
+            if fail[job].first and job in timeout and timeout[job].first:
+                both = f"both speak of the first attempts of {job[1]!r}"
+                raise OrderError(f"--fail and --timeout: {both}; give one a chance, as 30%")
 
     def takes(self, option: str, texts: Iterable[str]) -> dict[Job, int]:
         """``JOB=30s``."""
@@ -80,6 +87,8 @@ class Reader:
                 changes += [(at, zone(name).name) for at in self._moments(option, when)]
             except ZoneError as error:
                 raise OrderError(f"{option}: {error}") from error
+        if len({at for at, _ in changes}) < len(changes):
+            raise OrderError(f"{option}: two changes at the same time: which of them is last is not clear")
         return tuple(sorted(changes))
 
     def enqueues(self, option: str, texts: Iterable[str]) -> tuple[EnqueueOrder, ...]:
@@ -97,7 +106,10 @@ class Reader:
         return tuple(sorted(found, key=lambda order: order.at))
 
     def _moments(self, option: str, text: str) -> list[int]:
-        return _read(option, lambda: moments(text, self.zone, self.start, self.end))
+        found = _read(option, lambda: moments(text, self.zone, self.start, self.end))
+        if any(not self.start <= moment < self.end for moment in found):
+            raise OrderError(f"{option}: {text!r} lies outside of the simulation: nothing would come of it")
+        return found
 
     def _jobs(self, option: str, name: str) -> list[Job]:
         """The jobs of that name, or the one job of ``PLUGIN/JOB``."""

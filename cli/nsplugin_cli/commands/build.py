@@ -36,7 +36,8 @@ def command(
 ) -> int:
     """Import the plugin in a process of its own, judge its definition and write its manifest.
 
-    PATH is a plugin's folder, project file or entry; without one, the current folder.
+    PATH is a plugin's folder, project file or entry; without one, the current folder. A folder that is no plugin's means
+    every plugin below it. To import a plugin is to run its code: use lint on what you do not trust.
     """
     from nsplugin_cli import destinations, pipeline, terminal
 

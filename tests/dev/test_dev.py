@@ -161,8 +161,10 @@ def test_a_killed_one_leaves_its_tasks_and_reset_forgets_them(folder: Path) -> N
 def test_ctrl_c_while_it_starts_ends_it_and_frees_the_folder(folder: Path, after_s: float) -> None:
     with running(folder, ready=False) as dev:
         time.sleep(after_s)
-        assert dev.interrupt() in (0, 130)
-        assert "Traceback" not in dev.text()
+        code = dev.interrupt()
+        if code != -signal.SIGINT:  # then it hit the interpreter itself, which was still starting
+            assert code in (0, 130)
+            assert "Traceback" not in dev.text()
     with running(folder) as after:
         assert after.post("/notes", {"n": 1}).status_code == 202
 

@@ -194,6 +194,15 @@ def test_behind_a_proxy_the_header_says_who_acts(tmp_path: Path, caplog: pytest.
         assert bob.post(f"{SHOP}/enable", data=own, headers=cookies).status_code == 403
 
 
+def test_two_names_from_the_proxy_are_none(tmp_path: Path) -> None:
+    access = access_to("127.0.0.1:0", user_header="X-Forwarded-User")
+    with site(tmp_path, access) as page:
+        client = page.client()
+        assert client.get("/admin/plugins", headers=[("X-Forwarded-User", "bob")]).status_code == 200
+        both = [("X-Forwarded-User", "bob"), ("X-Forwarded-User", "eve")]
+        assert client.get("/admin/plugins", headers=both).status_code == 403
+
+
 def test_only_a_proxy_that_is_named_is_believed(tmp_path: Path) -> None:
     access = access_to("127.0.0.1:0", user_header="X-Forwarded-User")
     with site(tmp_path, replace(access, proxies=())) as page:

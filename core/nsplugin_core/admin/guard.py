@@ -99,7 +99,9 @@ class Guard:
 
     def _visitor(self, request: Request) -> Visitor | None:
         session = request.state.session
-        proxied = self.access.proxied_user(_peer(request), request.headers.get(self.access.user_header or "", None))
+        names = request.headers.getlist(self.access.user_header or "")
+        # two names mean that somebody before the proxy sent one of them: neither is believed
+        proxied = self.access.proxied_user(_peer(request), names[0] if len(names) == 1 else None)
         if proxied is not None:
             return self._as(proxied, session, can_leave=False)
         if self.access.token is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from typing import Any
 
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 import simulated
 from nsplugin_core import timeline
-from nsplugin_core.simulation import OrderError
+from nsplugin_core.simulation import OrderError, assertions
 from nsplugin_core.simulation.scenario import EnqueueOrder, Hits
 from simulated import at, cogover, nextskin, run, told
 
@@ -125,6 +126,42 @@ def test_a_gap_in_the_clock_drops_fires_and_says_so() -> None:
     found = run(cogover("*/20 2 * * *", "America/New_York"), "2026-03-08T05:00", "2026-03-09T04:00")
     assert (found.events, found.summary.deferred, found.summary.dropped) == ([], 0, 3)
     assert found.remarks[0].text in timeline.render_html(found)
+
+
+def test_a_repeated_hour_drops_fires_and_says_so() -> None:
+    """spec/cron.md F2: the second occurrence does not fire; issue 5: what clock changes drop is counted as the timeline shows it."""
+    found = run(nextskin([("*/20 1 * * *", "sync")]), "2026-11-01T04:00", "2026-11-02T04:00", **NEW_YORK)
+    (remark,) = found.remarks
+    assert "01:00, 01:20 and 01:40 come twice and run only the first time" in remark.text
+    assert (found.summary.fires, found.summary.deferred, found.summary.dropped) == (3, 0, 3)
+    text = "".join(text for _, text in timeline.fragments(found))
+    assert remark.text in text and "clock changes deferred 0 and dropped 3.\n" in text
+    assert json.loads(timeline.render_json(found))["summary"]["dropped"] == 3
+    assert "<dt>Dropped by clock changes</dt><dd>3</dd>" in timeline.render_html(found)
+    assert list(assertions.failures(assertions.read(["dropped=3", "deferred=0"]), found.summary)) == []
+
+
+def test_a_repeated_hour_that_fires_twice_drops_nothing() -> None:
+    """spec/cron.md F3."""
+    found = run(cogover("*/20 1 * * *", "America/New_York"), "2026-11-01T04:00", "2026-11-02T04:00")
+    assert "run both times" in found.remarks[0].text
+    assert (found.summary.fires, found.summary.deferred, found.summary.dropped) == (6, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("back", "line"),
+    [
+        ("03:00", "03:00:00         · sync #1  fires, and makes up for fires missed before; attempt 1 succeeds"),
+        ("03:00:20", "03:00:20         · sync #1  fires 20 s late, and makes up for fires missed before; attempt 1 succeeds"),
+        ("03:30", "03:30:00         · sync #1  the fire of 2026-06-01 03:00 is made up, 30 min late; attempt 1 succeeds"),
+    ],
+)
+def test_what_is_made_up_is_told_as_it_is(back: str, line: str) -> None:
+    """spec/nextskin.md C6: the latest of the fires missed stands for all; it may itself be in time."""
+    outage = (at("2026-06-01T00:50"), at(f"2026-06-01T{back}"))
+    found = run(HOURLY, "2026-06-01T00:30", "2026-06-01T03:50", outages=(outage,))
+    assert (found.summary.fires, found.summary.catch_ups) == (0, 1)
+    assert line in "".join(text for _, text in timeline.fragments(found)).splitlines()[3]
 
 
 def test_another_zone_of_the_site_moves_the_fires() -> None:

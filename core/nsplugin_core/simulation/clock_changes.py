@@ -20,7 +20,7 @@ def clock_changes(scenario: Scenario) -> Iterator[Remark]:
 
 
 def _of(scenario: Scenario, plugin: SimulatedPlugin, schedule: ScheduleSpec) -> Iterator[Remark]:
-    """A gap's skipped minutes are deferred to one fire, so they count as one; dropped minutes count each."""
+    """A gap's skipped minutes are deferred to one fire, so they count as one; minutes that don't run count each."""
     platform = plugin.manifest.platform
     for start, end, site in _zones(scenario):
         own = policy.schedule_zone(platform, schedule.timezone, site)

@@ -30,8 +30,10 @@ class Remark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """Counts. ``fires`` are those in time, ``catch_ups`` those made up late; ``deferred`` and ``dropped``: by clock changes.
+    """Counts. ``fires`` are those in time, ``catch_ups`` those that make up for missed ones.
 
+    ``deferred`` and ``dropped`` are what clock changes did to fires. Deferred: all that one gap moves to the moment after
+    it are one fire. Dropped: each skipped minute that does not run, and each repeated one that runs only the first time.
     ``deferrals`` are attempts given back because a host exited, ``lost`` those cut short because the core went down.
     ``unfinished`` tasks are queued or running at the end. Waits between attempts are in ms.
     """
@@ -90,7 +92,7 @@ def summarised(events: Iterable[EngineEvent], remarks: Iterable[Remark], unfinis
     return Summary(
         **{name: counts[kind] for name, kind in _COUNTED.items()},
         deferred=clock["deferred"],
-        dropped=clock["dropped"],
+        dropped=clock["dropped"] + clock["suppressed"],
         unfinished=unfinished,
         longest_wait_ms=max(waits, default=0),
         total_wait_ms=sum(waits),

@@ -10,6 +10,7 @@ from typing import Final, Literal
 from nsplugin.cron import Zone, local, zone
 from nsplugin.durations import spoken
 from nsplugin_core.events import EngineEvent
+from nsplugin_core.policy import LATE_MS
 from nsplugin_core.simulation.moments import MINUTE_MS
 from nsplugin_core.simulation.summary import Remark, Simulation
 
@@ -115,7 +116,6 @@ def _starts_again(group: Sequence[EngineEvent], event: EngineEvent) -> bool:
 
 _ENDINGS: Final = ("success", "failure", "timeout", "lost", "deferral")
 _WORDS: Final[dict[str, str]] = {
-    "fire": "fires",
     "skip": "fire skipped: the task of an earlier fire is unfinished",
     "duplicate": "enqueued again under its key: nothing new",
     "attempt": "attempt {attempt} starts",
@@ -147,8 +147,16 @@ def _printable(text: str) -> str:
     return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in cut)
 
 
+def _fires(event: EngineEvent, clock: Clock) -> str:
+    late = 0 if event.due is None else event.at - event.due
+    return f"fires {spoken(late)} late" if late else "fires"
+
+
 def _made_up(event: EngineEvent, clock: Clock) -> str:
+    """Of several fires missed the latest stands for all (spec/nextskin.md C6); it may not be a missed one itself."""
     due = event.at if event.due is None else event.due
+    if event.at - due < LATE_MS:
+        return f"{_fires(event, clock)}, and makes up for fires missed before"
     wall, _ = clock.wall(due)
     return f"the fire of {wall:%Y-%m-%d %H:%M} is made up, {spoken(event.at - due)} late"
 
@@ -166,6 +174,7 @@ def _again(event: EngineEvent, clock: Clock) -> str:
 
 
 _WITH_DUE: Final[dict[str, Callable[[EngineEvent, Clock], str]]] = {
+    "fire": _fires,
     "catch-up": _made_up,
     "enqueue": _enqueued,
     "retry": _again,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import runpy
 import subprocess
 import sys
 import tomllib
@@ -12,6 +13,7 @@ import pytest
 
 import fixture_runs
 from nsplugin.platforms import NAMES
+from nsplugin.testing import Bench
 
 
 @pytest.fixture(autouse=True)
@@ -99,3 +101,15 @@ def test_a_folder_that_cannot_be_made() -> None:
     code, _, err = fixture_runs.call(["init", "file/inner", "--platform", "nextskin"])
     assert code == 2
     assert "file" in err and "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    "body", ["", "key=a", "\xff", "[]", "{}", '{"key": 5}', '{"key": " a"}', json.dumps({"key": "a" * 256})]
+)
+def test_the_route_that_is_made_refuses_what_the_job_does_not_take(body: str) -> None:
+    """Issue 5: an author's first request by hand is seldom right; it is the caller's fault then, and says what to send."""
+    assert fixture_runs.call(["init", "made", "--platform", "nextskin"])[0] == 0
+    plugin = runpy.run_path("made/plugin.py")["plugin"]
+    answer = Bench(target=plugin).request("POST /expire", body=body.encode("latin-1"))
+    told = 'send JSON such as {"key": "a"}; keys have letters, digits, ._:/-'
+    assert (answer.status, json.loads(answer.body)) == (400, {"error": told})

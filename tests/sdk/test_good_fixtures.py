@@ -103,7 +103,8 @@ def test_cache_expiry_queues_by_its_route_and_deletes_by_its_job() -> None:
 def test_cache_expiry_refuses_a_bad_request(body: str) -> None:
     plugin, ctx = module_of("cache-expiry").plugin, Recorder()
     response = asyncio.run(plugin.route("POST /expire")(post("/expire", body), ctx))
-    assert (response.status, json.loads(response.body), ctx.calls) == (400, {"error": "invalid key"}, [])
+    told = {"error": 'send JSON such as {"key": "a"}'}
+    assert (response.status, json.loads(response.body), ctx.calls) == (400, told, [])
 
 
 @contextmanager

@@ -129,6 +129,11 @@ def test_pythontzpath_overrides_the_package(tmp_path: Path, monkeypatch: pytest.
     assert zone("Europe/Paris").segment(29_000_000).offset == 60
 
 
+def _changed(at: int, value: int) -> bytes:
+    good = tzif([(-(10**9), 1), (10**9, 0)], [0, 3600], "XX0XY,M3.2.0,M11.1.0/3")
+    return good[: at % len(good)] + bytes([value]) + good[at % len(good) + 1 :]
+
+
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
@@ -139,6 +144,7 @@ def test_pythontzpath_overrides_the_package(tmp_path: Path, monkeypatch: pytest.
         (tzif([], [0], "XX0XY,M3.2.0"), "footer"),
         (tzif([], [0], "XX0XY,M13.2.0,M1.1.1"), "footer"),
         (tzif([(5, 7)], [0], "XX0"), "range"),
+        *((_changed(byte, 0x7F), "shorter than its header says") for byte in (101, 105, 109)),  # its counts
     ],
 )
 def test_damaged_data_say_what_and_where(content: bytes, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,11 +163,6 @@ def test_any_bytes_are_read_or_refused(content: bytes) -> None:
         read(content)
     except TzifError as error:
         assert str(error)
-
-
-def _changed(at: int, value: int) -> bytes:
-    good = tzif([(-(10**9), 1), (10**9, 0)], [0, 3600], "XX0XY,M3.2.0,M11.1.0/3")
-    return good[: at % len(good)] + bytes([value]) + good[at % len(good) + 1 :]
 
 
 @pytest.mark.parametrize(

@@ -111,6 +111,8 @@ def _block(data: bytes, start: int, width: int) -> tuple[bytes, tuple[int, ...],
 
 def _content(data: bytes, start: int, width: int) -> tuple[Data, int]:
     _, (times, types, names), end = _block(data, start, width)
+    if end > len(data):
+        raise TzifError("it is shorter than its header says")
     at = start + _HEADER.size
     seconds = struct.unpack_from(f">{times}{'q' if width == 8 else 'l'}", data, at)
     at += times * width

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from nsplugin.record import record, replace
 from nsplugin_cli.diagnostic import Diagnostic, Report, WrongCall, ordered
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ LEVELS_UP: Final = 3
 """How far above a manifest its code is looked for: ``dist/plugin.manifest.json`` lies one folder below it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Candidate:
     """A manifest to install. ``report`` is what building it found; ``folder`` holds the code, where that is known."""
 

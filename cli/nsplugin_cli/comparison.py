@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
+from nsplugin.record import record
 from nsplugin_cli.diagnostic import Diagnostic, Report, WrongCall, ordered
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 LEVELS: Final[tuple[Level, ...]] = ("breaking", "notable", "harmless")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Side:
     """One of the two manifests."""
 
@@ -26,7 +26,7 @@ class Side:
     digest: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Rhythm:
     """A schedule before or after: ``next_fire`` as ``(local, utc)``, ``None`` when there is none."""
 
@@ -35,7 +35,7 @@ class Rhythm:
     next_fire: tuple[str, str] | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Step:
     """A change, with the schedules it is about and when they fire next."""
 
@@ -44,7 +44,7 @@ class Step:
     after: Rhythm | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Comparison:
     """All that changed, breaking changes first. With ``faults``, a manifest is no good and nothing was compared."""
 

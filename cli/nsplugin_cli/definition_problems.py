@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from nsplugin.definition.call_site import CallSite
 from nsplugin.platforms import every
+from nsplugin.record import replace
 from nsplugin.rules._family import Problem
 from nsplugin.spans import SpanMap
 from nsplugin_cli import sources

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from nsplugin.record import field, record
 
 if TYPE_CHECKING:
     from nsplugin.platforms import Platform
@@ -19,7 +20,7 @@ class WrongCall(Exception):
     """The command was called in a way that cannot work: the message says how to call it; exit code 2."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Diagnostic:
     """A finding at its place. Lines and columns count from 1, columns in characters, ``end_column`` is exclusive."""
 
@@ -57,7 +58,7 @@ class Diagnostic:
         return (self.path, self.line or 0, self.code, self.column or 0, self.pointer or "", self.message)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class PluginReport:
     """A plugin that a command judged and found fit.
 
@@ -75,7 +76,7 @@ class PluginReport:
     note: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Report:
     """All of one run. ``files`` counts what was read; ``sources`` holds the text of each path that a diagnostic names."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import IO, Any, Final
 from nsplugin import cron
 from nsplugin.nearest import closest
 from nsplugin.platforms import NAMES, Platform, load
+from nsplugin.record import record
 from nsplugin.spans import Position, Span, SpanMap
 from nsplugin.wording import found, listed
 from nsplugin_cli import project
@@ -28,7 +28,7 @@ MAX_LINE: Final = 1 << 16
 MAX_COUNT: Final = 10_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Asked:
     """What the options ask for; lines of a batch may say otherwise. ``after`` is a minute since the epoch."""
 
@@ -38,7 +38,7 @@ class Asked:
     after: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Refusal(Exception):
     """Why a line has no answer: its error object."""
 

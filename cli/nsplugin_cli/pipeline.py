@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nsplugin.record import field, record
 from nsplugin_cli.diagnostic import Diagnostic, PluginReport, Report, WrongCall, ordered
 from nsplugin_cli.progress import track
 
@@ -29,7 +29,7 @@ class ChildError(Exception):
     """Our own code failed in the child process."""
 
 
-@dataclass(slots=True)
+@record(kw_only=False, frozen=False)
 class Run:
     """A report in the making: findings as they come, and the text of the files that they stand in."""
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 import tomli
 
 from nsplugin.pointers import join
+from nsplugin.record import field, record
 from nsplugin.rules._family import Found
 from nsplugin.spans import Span
 from nsplugin_cli.project_keys import Places, faults, kind
@@ -20,7 +20,7 @@ FILE_NAMES: Final = ("nsplugin.toml", "pyproject.toml")
 MAX_BYTES: Final = 1 << 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Project:
     """One plugin's folder and what its project file says. Without a file, ``file`` is ``None`` and ``table`` is empty.
 

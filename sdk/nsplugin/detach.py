@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Final
 
 from nsplugin.handlers import class_name, is_a, type_name
 from nsplugin.pointers import UNKNOWN
+from nsplugin.record import field, record
 
 MAX_VALUES: Final = 200_000
 """How many values one copy may hold: far beyond every limit on a payload, far below what takes noticeable time."""
@@ -50,7 +50,7 @@ def detach(value: Any) -> Any:
     return _Copy().of(value, 0)
 
 
-@dataclass(slots=True)
+@record(kw_only=False, frozen=False)
 class _Copy:
     left: int = MAX_VALUES
     open: dict[int, Any] = field(default_factory=dict)
@@ -110,7 +110,7 @@ def scalar(value: Any) -> Any:
 _PLAIN: Final = ((str, str.__str__), (int, int.__int__), (float, float.__float__))
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Unreadable:
     """Why a mapping could not be read."""
 

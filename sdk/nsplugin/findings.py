@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
+from nsplugin.record import replace
 from nsplugin.rules import Found, Problem, documented
 from nsplugin.spans import Target
 

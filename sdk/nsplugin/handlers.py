@@ -5,9 +5,10 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType
 from typing import Any, Final
+
+from nsplugin.record import record, replace
 
 _DEPTH: Final = 20
 """How many wrappers (partials, bound methods, ``functools.wraps``) are looked through."""
@@ -18,7 +19,7 @@ _TEXT: Final = 60
 """How many characters of a name or string a description quotes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Parameter:
     """A parameter that a call by name can reach, or (``positional_only``) cannot."""
 
@@ -27,7 +28,7 @@ class Parameter:
     positional_only: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Handler:
     """A handler as the rules see it. ``described`` names it for a person (``function expire``, ``the string "x"``).
 

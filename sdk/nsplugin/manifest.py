@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, Final
 
@@ -13,6 +12,7 @@ from nsplugin.errors import DefinitionError
 from nsplugin.frozen import FrozenDict, freeze, thaw
 from nsplugin.platforms import Platform
 from nsplugin.pointers import UNKNOWN, join
+from nsplugin.record import record
 from nsplugin.rules.subject import ABSENT, Subject
 from nsplugin.rules.verdict import check
 from nsplugin.structure import MANIFEST_VERSION
@@ -22,7 +22,7 @@ from nsplugin_schemas import load as load_schema
 __all__ = ["MANIFEST_VERSION", "JobSpec", "Manifest", "RouteSpec", "ScheduleSpec", "normalised"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class JobSpec:
     """A job: its name, its name for people if it has one, its limits, and its payload schema (a JSON Schema) if it has one."""
 
@@ -33,7 +33,7 @@ class JobSpec:
     payload_schema: Any
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ScheduleSpec:
     """A schedule: where it stands, its normalised expression, the job and payload that it starts.
 
@@ -48,7 +48,7 @@ class ScheduleSpec:
     timezone: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class RouteSpec:
     """A route: method, path, and who may call it."""
 
@@ -57,7 +57,7 @@ class RouteSpec:
     auth: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Manifest:
     """A valid manifest: normalised, deeply frozen, detached, hashable, picklable.
 

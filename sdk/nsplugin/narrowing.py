@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 from nsplugin.pointers import join, split
+from nsplugin.record import field, record
 from nsplugin.schema_texts import undescribed
 
 _STEPS: Final = 5_000
@@ -50,7 +50,7 @@ _End = tuple[float, int]
 """A number and which side of it: ``(0, 1)`` is just above 0."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Narrowing:
     """One place where the new schema refuses, or may refuse, what the old one took.
 
@@ -62,7 +62,7 @@ class Narrowing:
     certain: bool = True
 
 
-@dataclass(slots=True)
+@record(kw_only=False, frozen=False)
 class _Comparison:
     old_root: Any
     new_root: Any

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
 from nsplugin.cron import Calendar, parse, zone
 from nsplugin.manifest import JobSpec, Manifest, ScheduleSpec
 from nsplugin.platforms import Platform
+from nsplugin.record import record
 from nsplugin.retries import wait_range_ms
 
 Range = tuple[int, int]
 MINUTE_MS = 60_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Step:
     """One attempt of a task whose attempts all fail, as (earliest, latest) in ms after its first attempt starts.
 
@@ -30,7 +30,7 @@ class Step:
     ends: Range
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Meeting:
     """What a fire meets of a task that an earlier fire made, when its attempts fail.
 
@@ -46,7 +46,7 @@ class Meeting:
     certain: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class SchedulePlan:
     """A schedule that starts the job: its first fire after the given moment, and what the fires after that meet."""
 
@@ -57,7 +57,7 @@ class SchedulePlan:
     meetings: tuple[Meeting, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Plan:
     """The retry plan of a job. ``span``: shortest and longest time from the first attempt's start to giving up, in ms."""
 

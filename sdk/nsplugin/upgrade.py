@@ -7,13 +7,13 @@ schema that got narrower or a lower limit meets work that was accepted before.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from nsplugin.canonical import canonical
 from nsplugin.narrowing import narrowings
 from nsplugin.platforms import Platform
 from nsplugin.pointers import join
+from nsplugin.record import record
 from nsplugin.rules.subject import ABSENT, JobView, ScheduleView, Subject
 from nsplugin.schema_texts import undescribed
 
@@ -21,7 +21,7 @@ Level = Literal["breaking", "notable", "harmless"]
 _ORDER: Final = {"breaking": 0, "notable": 1, "harmless": 2}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Change:
     """One difference. ``pointer`` leads into the new manifest, or into the old one where something is gone.
 

@@ -8,7 +8,6 @@ import os
 import pickle
 import subprocess
 import sys
-from dataclasses import FrozenInstanceError
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -231,7 +230,7 @@ def test_a_manifest_is_frozen_and_detached() -> None:
         lambda: manifest.jobs[0].payload_schema.pop("type"),
         lambda: setattr(manifest, "value", {}),
     ):
-        with pytest.raises((TypeError, FrozenInstanceError)):
+        with pytest.raises((TypeError, AttributeError)):
             change()
     assert manifest.to_bytes() == before
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from nsplugin.record import record
 
 if TYPE_CHECKING:
     from nsplugin.manifest import Manifest
@@ -16,7 +17,7 @@ IMPORT_S = 10.0
 """Time limit for importing one plugin."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Built:
     """A plugin's manifest, the folder that its entry is found in, and the time zone of its project file."""
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import getpass
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 import click
 
+from nsplugin.record import record
 from nsplugin_cli.diagnostic import WrongCall
 
 FLAGS: Final[Mapping[str, str]] = {
@@ -33,7 +33,7 @@ OPTIONS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Asked:
     """What the command line asks for, ``options`` in the API's names."""
 

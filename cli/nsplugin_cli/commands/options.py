@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
 
+from nsplugin.record import replace
 from nsplugin_cli import terminal
 from nsplugin_cli.diagnostic import Report
 from nsplugin_cli.report import FORMATS, renderer

@@ -20,6 +20,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
+from nsplugin.record import names
 from nsplugin.rules._family import Problem
 from nsplugin.spans import Span
 from nsplugin_cli import __version__
@@ -186,7 +187,7 @@ def _verdict(entry: list[Any], root: str) -> Verdict:
 
 
 def _problem_as_json(problem: Problem, root: str) -> dict[str, Any]:
-    fields = {name: getattr(problem, name) for name in Problem.__dataclass_fields__}
+    fields = {name: getattr(problem, name) for name in names(Problem)}
     fields["path"] = _below(root, problem.path)
     return {name: value for name, value in fields.items() if value is not None or name in _LEAST_FIELDS}
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from nsplugin.record import record
 from nsplugin_cli.lint.judging import SUFFIXES
 from nsplugin_cli.source.discover import SKIPPED
 
@@ -18,7 +18,7 @@ MAX_FOLDERS: Final = 200_000
 _DECLARATIONS: Final = (".d.ts", ".d.mts", ".d.cts")
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class _Ignored:
     """The patterns of one ``.gitignore`` and the folder that they are relative to."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from nsplugin.platforms import Platform, load
 from nsplugin.pointers import UNKNOWN
+from nsplugin.record import replace
 from nsplugin.rules import check, ordered
 from nsplugin.rules._family import Problem
 from nsplugin.rules.identity import problem as identified

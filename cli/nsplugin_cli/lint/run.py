@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from nsplugin.record import replace
 from nsplugin.rules._family import Problem
 from nsplugin.rules.identity import problem
 from nsplugin_cli import sources

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from nsplugin.pointers import UNKNOWN
+from nsplugin.record import replace
 from nsplugin.rules._family import Found, Rule
 from nsplugin.runtime.enqueueing import key_faults
 from nsplugin_cli.facts import Argument, Enqueue

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
+from nsplugin.record import field, record
 from nsplugin.rules.subject import Subject
 from nsplugin_cli.facts import Facts
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class SourceSubject(Subject):
     """A raw manifest under judgement, and the facts that a static reader found beside it."""
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Final
 
+from nsplugin.record import record
 from nsplugin_cli import project as projects
 from nsplugin_cli.diagnostic import WrongCall
 from nsplugin_cli.project import Project
@@ -22,7 +22,7 @@ MAX_GUESS_BYTES: Final = 1 << 20
 MAX_NAMES: Final = 200
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Target:
     """One plugin to build. ``module`` is imported from the project's folder; ``file`` is the entry's file if it is known.
 

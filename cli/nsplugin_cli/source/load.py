@@ -11,9 +11,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
+
+from nsplugin.record import field, record
 
 KEPT: Final = 64 * 1024
 """Bytes of what a plugin prints that are shown, for each of its two streams."""
@@ -25,7 +26,7 @@ ALARM: Final = 0.9
 START: Final = "from nsplugin_cli.source.child import main; main()"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Request:
     """What to import. ``file`` is where the module is expected; ``platform`` is a name, or ``None`` to guess."""
 
@@ -38,7 +39,7 @@ class Request:
     seconds: float
 
 
-@dataclass(slots=True)
+@record(kw_only=False, frozen=False)
 class Stream:
     """What came through a pipe: the first ``limit`` bytes and how many there were in all."""
 
@@ -57,7 +58,7 @@ class Stream:
         return self.kept.decode("utf-8", "replace")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Outcome:
     """How it went. ``kind``: "defined", "raised", "absent", "shadowed", "failed" (as the child reports them in ``detail``), or
     "timed-out" and "died" (as seen from outside). ``stack``: (file, line) of what ran when it hung or crashed, deepest first.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -17,6 +16,7 @@ from nsplugin.handlers import Handler
 from nsplugin.nearest import closest
 from nsplugin.platforms import Platform
 from nsplugin.pointers import UNKNOWN, join
+from nsplugin.record import replace
 from nsplugin.rules._family import Problem
 from nsplugin.spans import Characters, Span, SpanMap, Target
 from nsplugin_cli.source.python_evaluate import Evaluator

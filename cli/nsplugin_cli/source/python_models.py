@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from nsplugin.pointers import UNKNOWN
+from nsplugin.record import field, record
 from nsplugin_cli.source.python_module import Module
 from nsplugin_cli.source.python_scopes import Scope
 from nsplugin_cli.source.python_values import Class, Entries, External, Items, Keyword, Value
@@ -57,13 +57,13 @@ class _NotKnown(Exception):
     """Some part of the model decides its schema in a way that is not followed here."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class _Field:
     schema: dict[str, Any]
     required: bool
 
 
-@dataclass(slots=True)
+@record(kw_only=False, frozen=False)
 class _Model:
     fields: dict[str, _Field] = field(default_factory=dict)
     extra: dict[str, Any] = field(default_factory=dict)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Final
 
+from nsplugin.record import record
 from nsplugin_cli.source.python_evaluate import Evaluator
 from nsplugin_cli.source.python_module import Module
 from nsplugin_cli.source.python_names import home_of
@@ -21,7 +21,7 @@ _ANYTHING: Final = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Reach:
     """``functions``: the handler and what it leads to. ``externals``: what of other modules these name.
 

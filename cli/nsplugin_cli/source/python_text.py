@@ -7,9 +7,9 @@ import gc
 import re
 import warnings
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Final
 
+from nsplugin.record import record
 from nsplugin.rules._family import Found
 from nsplugin.spans import Position, Span
 
@@ -64,7 +64,7 @@ class Text:
         return Span(1, 1, 1, len(self.lines[0]) + 1)
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Unreadable(Exception):
     """Carries the one fault of a file that cannot be read."""
 

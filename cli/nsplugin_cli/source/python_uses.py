@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
+from nsplugin.record import record
 from nsplugin_cli.source.python_module import Module
 from nsplugin_cli.source.python_scopes import Scope
 
@@ -27,7 +27,7 @@ _TAKERS: Final = frozenset(("define_plugin", "define_job", "Job", "Cron", "Route
 _QUIET: Final = frozenset(("enqueue", "debug", "info", "warning", "error", "exception"))
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Held:
     """What a name holds, as far as it matters here: a dict (``keyed``) or not, with parts that could be changed or not."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from nsplugin.pointers import UNKNOWN
+from nsplugin.record import record, replace
 
 if TYPE_CHECKING:
     from nsplugin_cli.source.python_module import Module
@@ -38,7 +38,7 @@ class Value:
         return self.data is not UNKNOWN
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Items:
     """A list, tuple or set. An item that is ``UNKNOWN`` and ``several`` may be any number of items."""
 
@@ -48,7 +48,7 @@ class Items:
     """Whether some item was an unpacked unknown, so that indexes and length are not known."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Entries:
     """A dict: keys and values in the order written; a later pair replaces an earlier one of the same key.
 
@@ -69,14 +69,14 @@ class Entries:
         return next((value for name, value in reversed(self.pairs) if same(name.data, key)), None)
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class External:
     """Something of a module outside the repository, by its dotted name; ``()`` behind a name stands for a call's result."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Function:
     """A function or lambda of the repository. ``opaque``: decorated, or a method: what calls it hands over is not known.
 
@@ -89,7 +89,7 @@ class Function:
     bound: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Class:
     """A class of the repository."""
 
@@ -97,21 +97,21 @@ class Class:
     module: Module
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Instance:
     """An instance of a class of the repository."""
 
     of: Class
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class RepoModule:
     """A module of the repository."""
 
     module: Module
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Method:
     """A method of a known value, not yet called."""
 
@@ -119,7 +119,7 @@ class Method:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Keyword:
     """An argument given by name. ``node``: what spells the name. An unpacked unknown has no name."""
 
@@ -128,7 +128,7 @@ class Keyword:
     node: ast.AST
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Made:
     """A call of the SDK's in a module: a definer (``define_plugin``) or a part (``Job``), and what it was given.
 

@@ -6,9 +6,9 @@ import io
 import re
 import tokenize
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
+from nsplugin.record import record
 from nsplugin.rules._family import Problem
 from nsplugin.spans import Span
 from nsplugin_cli.facts import Ignore
@@ -70,7 +70,7 @@ def _in_comments(source: str) -> Iterator[Ignore]:
         return
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Silenced:
     """What is left of a file's findings, and the ignores that silenced nothing."""
 

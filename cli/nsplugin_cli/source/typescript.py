@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 from tree_sitter import Node
@@ -12,6 +11,7 @@ from nsplugin import platforms
 from nsplugin.handlers import Handler
 from nsplugin.platforms import Platform
 from nsplugin.pointers import UNKNOWN, join
+from nsplugin.record import field, record
 from nsplugin.spans import Position, SpanMap
 from nsplugin_cli.source.definition import Resolve, SourceDefinition, SourceFile
 from nsplugin_cli.source.typescript_bytes import Unreadable, decode
@@ -62,7 +62,7 @@ def _camel(name: str) -> str:
     return first + "".join(word.capitalize() for word in rest)
 
 
-@dataclass(slots=True)
+@record(kw_only=False, frozen=False)
 class Shaped:
     """A definition in the making: raw values, their spans, handlers and the functions behind them."""
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 from tree_sitter import Node
 
 from nsplugin.platforms import Platform
 from nsplugin.pointers import UNKNOWN
+from nsplugin.record import field, record
 from nsplugin_cli.facts import Argument, ContextUse, Enqueue, Facts, PayloadRead, SecretRaised
 from nsplugin_cli.source.typescript_module import Module, plain
 from nsplugin_cli.source.typescript_scalars import undefined
@@ -41,7 +41,7 @@ def facts_of(module: Module, functions: Mapping[str, FunctionValue], platform: P
     )
 
 
-@dataclass(slots=True)
+@record(kw_only=False, frozen=False)
 class _Frame:
     """A function being read: what its names stand for, and the job whose handler it serves."""
 
@@ -50,7 +50,7 @@ class _Frame:
     job: str
 
 
-@dataclass(slots=True)
+@record(kw_only=False, frozen=False)
 class _Walk:
     platform: Platform
     evaluator: Evaluator

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Final
 
 from tree_sitter import Language, Node, Parser, Query, QueryCursor, Tree
 
+from nsplugin.record import field, record
 from nsplugin.spans import Position, Span
 
 SUFFIXES: Final = (".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx")
@@ -29,7 +29,7 @@ _QUERY: Final = """
 """
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class _Grammar:
     parser: Parser
     query: Query
@@ -51,7 +51,7 @@ def _language(suffix: str) -> object:
     return tree_sitter_typescript.language_tsx() if suffix == ".tsx" else tree_sitter_typescript.language_typescript()
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Imported:
     """A name that stands for an export of another module; ``name`` is "default", "*" or the exported name."""
 
@@ -59,7 +59,7 @@ class Imported:
     name: str
 
 
-@dataclass(slots=True)
+@record(kw_only=False, frozen=False)
 class Names:
     """What the top level of a module binds. A name bound twice or assigned anew stands for nothing known: ``None``."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 from tree_sitter import Node
 
 from nsplugin.pointers import UNKNOWN
+from nsplugin.record import field, record
 from nsplugin_cli.source.typescript_module import Imported, Module, plain
 from nsplugin_cli.source.typescript_scalars import (
     ABSENT,
@@ -28,7 +28,7 @@ Resolve = Callable[[str, str], Module | None]
 """(module specifier, path of the importing file) → the module of the same repository, or ``None``."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class FunctionValue:
     """A function that stands where a value is wanted."""
 
@@ -36,7 +36,7 @@ class FunctionValue:
     module: Module
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class CallValue:
     """A call whose result is not a plain value; the definers among them are told by ``definer``."""
 
@@ -45,7 +45,7 @@ class CallValue:
     definer: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Located:
     """A value and the node that holds it. Mappings hold ``dict[key, Entry]``, lists ``list[Located]``."""
 
@@ -54,7 +54,7 @@ class Located:
     module: Module
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Entry:
     """A mapping's entry: the key's node (``None`` for one that came by a spread name) and the located value."""
 
@@ -66,7 +66,7 @@ class Mapping(dict[Any, Entry]):
     """An evaluated object literal; the key ``UNKNOWN`` says that it may hold more."""
 
 
-@dataclass(slots=True)
+@record(kw_only=False, frozen=False)
 class Evaluator:
     """Evaluates nodes of several modules, bounded in steps and depth. ``definer`` tells which calls define something."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from nsplugin.context import Call, Json, Log
+from nsplugin.record import record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class JobInfo:
     """The run that a handler executes. Times are Unix milliseconds.
 
@@ -26,7 +26,7 @@ class JobInfo:
     enqueued_at: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Invocation:
     """For whom a run executes. ``identity``: a user, or the system (scheduled runs, inbound webhooks); ``user``: whose id."""
 
@@ -35,7 +35,7 @@ class Invocation:
     enqueued_by: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class EnqueueResult:
     """What ``jobs.enqueue`` returns: the run, and whether it existed already."""
 
@@ -43,7 +43,7 @@ class EnqueueResult:
     duplicate: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class StateEntry:
     """A stored value and its version. ``expires_at``: Unix milliseconds, ``None`` for never."""
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from nsplugin.pointers import join
+from nsplugin.record import field, record
 
 if TYPE_CHECKING:
     from nsplugin.rules import Problem
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Argument:
     """A parameter of a definer and the manifest's key for it."""
 
@@ -25,7 +25,7 @@ CONFIG = Argument("config", "config", positional=True)
 """The one mapping that a definer takes in place of keyword arguments."""
 
 
-@dataclass(slots=True)
+@record(kw_only=False, frozen=False)
 class Bound:
     """Arguments that found their parameter, by the manifest's keys; keywords that did not; what is wrong with the call."""
 
@@ -34,7 +34,7 @@ class Bound:
     problems: list[Problem] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Signature:
     """What can be called, its parameters, and how to write the call."""
 

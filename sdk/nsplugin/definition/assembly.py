@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from nsplugin.definition.call_site import CallSite
@@ -18,6 +17,7 @@ from nsplugin.handlers import MISSING, Handler, describe
 from nsplugin.payload_model import PayloadModel
 from nsplugin.platforms import Platform
 from nsplugin.pointers import UNKNOWN, join, split
+from nsplugin.record import field, record
 from nsplugin.rules import ordered
 from nsplugin.wording import found
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _FROM_PROJECT = ("id", "version")
 
 
-@dataclass(slots=True, kw_only=True)
+@record(frozen=False)
 class Assembled:
     """A whole definition.
 

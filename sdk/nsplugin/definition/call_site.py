@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from itertools import islice
 from types import FrameType
+
+from nsplugin.record import record
 
 _OWN = ("nsplugin.definition", "nsplugin.cogover")
 """The modules whose frames stand between an author's call and :func:`caller`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class CallSite:
     """The call expression, as ``ast`` counts: lines from 1, columns in UTF-8 bytes from 0, the end exclusive.
 

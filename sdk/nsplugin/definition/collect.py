@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nsplugin.definition.call_site import CallSite
+from nsplugin.record import record
 
 if TYPE_CHECKING:
     from nsplugin.rules import Problem
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Collected:
     """One call of a definer: what it returned, the problems it would have raised, and where it stands.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from nsplugin.definition.arguments import CONFIG, Bound, Signature
@@ -15,6 +14,7 @@ from nsplugin.handlers import MISSING, Handler, describe, is_a, type_name
 from nsplugin.payload_model import ModelError, PayloadModel, is_instance, is_model
 from nsplugin.platforms import Platform
 from nsplugin.pointers import UNKNOWN, join
+from nsplugin.record import field, record
 from nsplugin.spans import Target
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ MAX_ENTRIES: Final = 10_000
 Reader = Callable[[Any, str], Any]
 
 
-@dataclass(slots=True)
+@record(kw_only=False, frozen=False)
 class Intake:
     """Reads an author's values and gathers, by pointer, what a raw manifest cannot hold.
 

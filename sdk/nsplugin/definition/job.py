@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, overload
 
 from nsplugin.definition.arguments import CONFIG, Argument, Bound, Signature
@@ -16,6 +15,7 @@ from nsplugin.findings import problem
 from nsplugin.frozen import FrozenDict, freeze
 from nsplugin.handlers import MISSING
 from nsplugin.pointers import UNKNOWN
+from nsplugin.record import field, record, replace
 from nsplugin.rules import ordered
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ SIGNATURE = Signature(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@record(eq=False)
 class JobDefinition:
     """A Cogover job: ``key`` and ``config``, deeply frozen and detached; hashable and picklable.
 

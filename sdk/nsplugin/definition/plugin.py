@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
@@ -18,6 +17,7 @@ from nsplugin.findings import problem
 from nsplugin.frozen import FrozenDict, freeze
 from nsplugin.payload_model import PayloadModel
 from nsplugin.pointers import join
+from nsplugin.record import field, record
 from nsplugin.rules import ordered
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ SIGNATURE = Signature(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@record(eq=False)
 class Plugin:
     """A NextSkin plugin as it was defined: deeply frozen, detached from what was passed in, hashable, picklable.
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from nsplugin.json_limits import DEPTH, FINDINGS
@@ -19,6 +18,7 @@ from nsplugin.json_text.places import Node
 from nsplugin.json_text.tokens import Token, Tokens
 from nsplugin.json_text.words import explained
 from nsplugin.pointers import UNKNOWN, join
+from nsplugin.record import record
 
 _LONGEST_POINTER: Final = 1_000
 """A fault deeper than this many characters of pointer is put to an ancestor: keys are foreign input."""
@@ -43,7 +43,7 @@ class Fault(NamedTuple):
     hint: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Scan:
     """What a text holds: its value; the faults in their order, at most ``FINDINGS``, and whether there are more; the places."""
 

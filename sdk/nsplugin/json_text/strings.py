@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final, NamedTuple
+
+from nsplugin.record import record
 
 _PIECE: Final = re.compile(
     r"""(?P<plain>[^\\\x00-\x1f\ud800-\udfff]++)
@@ -33,7 +34,7 @@ class Fault(NamedTuple):
     hint: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Decoded:
     """What a string means, read leniently. ``sound`` is false when something in it has no sure meaning.
 

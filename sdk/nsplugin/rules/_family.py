@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from nsplugin.pointers import split
+from nsplugin.record import record, replace
 from nsplugin.spans import Span, SpanMap, Target
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ Severity = Literal["error", "warning"]
 SubjectT = TypeVar("SubjectT", bound="Subject")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Found:
     """One fault as a rule sees it: a place in the raw manifest and what to say about it.
 
@@ -37,7 +37,7 @@ class Found:
     """The file of ``span``, when that is not the file of the definition (a helper that a handler's context reaches)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Problem:
     """A finding: what the rule found, with the rule's code, name and severity. Plain data, safe to serialise."""
 
@@ -61,7 +61,7 @@ class Problem:
         return replace(self, span=spans.locate(self.pointer, self.target, self.start, self.end))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Rule(Generic[SubjectT]):
     """A rule in one place: identity, documentation and the check itself.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -12,6 +11,7 @@ from nsplugin.handlers import Handler
 from nsplugin.nearest import closest
 from nsplugin.platforms import Platform
 from nsplugin.pointers import UNKNOWN, join
+from nsplugin.record import field, record
 from nsplugin.spans import Target
 from nsplugin.wording import Origin, plain, token
 
@@ -62,7 +62,7 @@ class ScheduleView(NamedTuple):
         return () if self.parsed is not None or not isinstance(self.expression, str) else faults(plain(self.expression))
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Subject:
     """A raw manifest under judgement. Values may be of any type (structure is judged apart) and may be ``UNKNOWN``.
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any
 
 from nsplugin.handlers import describe
 from nsplugin.payload_model import PayloadModel
 from nsplugin.platforms import HandlerParameters
+from nsplugin.record import record
 from nsplugin.runtime.context import Context
 from nsplugin.runtime.invocation import Run
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class BoundHandler:
     """``names`` are the fields handed over by name, or with ``whole`` the whole context as the only argument."""
 

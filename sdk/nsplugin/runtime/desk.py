@@ -6,10 +6,10 @@ The core enforces by it what a manifest declares (spec/core.md H3), whatever the
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from nsplugin.platforms import Platform
+from nsplugin.record import record
 from nsplugin.runtime import desk_providers, desk_storage
 from nsplugin.runtime.arguments import Arguments
 from nsplugin.runtime.context import undeclared
@@ -19,7 +19,7 @@ from nsplugin.runtime.invocation import READ_ONLY, Facts
 from nsplugin.runtime.providers import Services
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Grants:
     """What a plugin may: the jobs it declares, its capabilities, its secrets, and what its project was allowed."""
 
@@ -30,7 +30,7 @@ class Grants:
     jobs_enabled: bool = True
 
 
-@dataclass(slots=True, kw_only=True)
+@record(frozen=False)
 class Visit:
     """One run at the desk: what it has used so far. ``started`` in UTC ms."""
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import sys
 import traceback
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, Literal
+
+from nsplugin.record import record
 
 MAX_MESSAGE: Final = 2_000
 """Characters of an exception's message that leave the host; the platform's own limit is shorter."""
 _MAX_TRACEBACK: Final = 6_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Ended:
     """``error`` is the exception's message, ``code`` a short word for it; ``trace`` is for the log."""
 

@@ -8,18 +8,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from nsplugin.canonical import json_size
 from nsplugin.nearest import closest
 from nsplugin.platforms import EnqueuePolicy, Platform
+from nsplugin.record import record
 from nsplugin.runtime.faults import Fault
 
 INVALID: Final = "VALIDATION_ERROR"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Order:
     """A checked request to enqueue. ``payload`` is JSON text or ``None``; ``due_at`` in UTC ms; ``key`` dedupes."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from nsplugin.platforms import Platform
+from nsplugin.record import field, record
 from nsplugin.runtime.calls import Call, Caller
 from nsplugin.runtime.signal import Signal
 
@@ -21,7 +21,7 @@ READ_ONLY: Final[dict[Kind, str]] = {
 """Invocations that may not enqueue, and the reason they are given (spec/cogover.md E7)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Facts:
     """What is running and on whose behalf, as both sides of a host know it (spec/cogover.md X1, X6, X8).
 
@@ -45,7 +45,7 @@ class Facts:
     enqueued_at: int | None = None
 
 
-@dataclass(slots=True, kw_only=True)
+@record(frozen=False)
 class Run:
     """A run under way, as the side that calls the handler sees it. ``payload`` becomes the model's own type if there is one."""
 

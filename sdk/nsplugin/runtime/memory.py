@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 
+from nsplugin.record import field, record, replace
 from nsplugin.runtime.enqueueing import Order
 from nsplugin.runtime.invocation import Facts
 from nsplugin.runtime.providers import Accepted
@@ -14,7 +14,7 @@ from nsplugin.runtime.providers import Accepted
 _Place = tuple[str, str, str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Kept:
     """A value in memory: JSON text, its version and when it expires (UTC ms)."""
 
@@ -28,7 +28,7 @@ class Kept:
         return self.expires_at is None or self.expires_at > now
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Held:
     """A lease in memory."""
 
@@ -120,7 +120,7 @@ class MemoryValues:
         return expected is None or expected == (0 if entry is None else entry.version)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Queued:
     """An accepted order, and when it was accepted (UTC ms)."""
 
@@ -132,7 +132,7 @@ class Queued:
     by: str | None
 
 
-@dataclass(slots=True)
+@record(kw_only=False, frozen=False)
 class MemoryQueue:
     """:class:`~nsplugin.runtime.providers.Queue` that only notes what was enqueued; a key stays taken while it is noted."""
 

@@ -7,9 +7,9 @@ they raise is reported to the plugin as a failure of the platform.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
+from nsplugin.record import record
 from nsplugin.runtime.enqueueing import Order
 from nsplugin.runtime.faults import Fault
 from nsplugin.runtime.invocation import Facts
@@ -81,7 +81,7 @@ class Values(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Accepted:
     """The task that stands for an order; ``duplicate``: it was there before, under the same key."""
 
@@ -100,7 +100,7 @@ class Queue(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Access:
     """On whose behalf a provider acts: ``user`` is ``None`` for the system."""
 
@@ -181,7 +181,7 @@ class ExecutionProvider(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Providers:
     """The providers that are plugged in; a call to one that is not raises an error that names it."""
 
@@ -202,7 +202,7 @@ class Providers:
         return provider
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Services:
     """Everything that answers calls. ``now``: UTC milliseconds.
 

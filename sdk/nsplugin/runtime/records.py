@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from nsplugin.record import field, record
 from nsplugin.runtime.calls import Call
 from nsplugin.runtime.invocation import Run
 from nsplugin.runtime.storage import Page
@@ -14,7 +14,7 @@ Mode = Literal["invocation", "user", "system"]
 """On whose behalf records are touched: the run's own identity, its user's, or the system's (spec/cogover.md X1, X9)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Record:
     """A record: ``fields`` are those that were asked for, ``system`` what the platform notes (``createdAt``, ``updatedAt``)."""
 
@@ -23,7 +23,7 @@ class Record:
     system: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Condition:
     """A test on a field; ``&`` and ``|`` join tests, ``~`` turns one round."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from nsplugin.record import record
 from nsplugin.runtime.calls import Call
 from nsplugin.runtime.invocation import Run
 
@@ -29,7 +29,7 @@ class Secrets(Api):
         return self._run.caller.call("secrets.get", {"name": name})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Usage:
     """How much of something the run may use, and has used. ``limit`` is ``None`` where there is none."""
 

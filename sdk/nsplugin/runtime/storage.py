@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from nsplugin.record import record
 from nsplugin.runtime.calls import Call
 from nsplugin.runtime.invocation import Run
 
@@ -42,7 +42,7 @@ class KeyValues:
         return self._run.caller.call("kv.list", {"prefix": prefix, "after": after, "limit": limit})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Page:
     """Items, and where to go on; ``next_cursor`` is ``None`` on the last page."""
 

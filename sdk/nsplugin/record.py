@@ -1,0 +1,133 @@
+"""Records: what ``dataclass(frozen=True, slots=True, kw_only=True)`` makes, for classes that every start defines.
+
+A command that runs on every save defines forty before it does anything. ``dataclasses`` compiles six methods for each; here one
+is compiled and the others are shared (docs/decisions/0013-records.md has the figures).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, Final, TypeVar, dataclass_transform, overload
+
+T = TypeVar("T")
+_REQUIRED: Final = object()
+
+
+class _Field:
+    """What :func:`field` says of a field."""
+
+    __slots__ = ("default", "factory", "shown")
+
+    def __init__(self, default: Any, factory: Callable[[], Any] | None, shown: bool) -> None:
+        self.default = default
+        self.factory = factory
+        self.shown = shown
+
+
+def field(*, default: Any = _REQUIRED, default_factory: Callable[[], Any] | None = None, repr: bool = True) -> Any:
+    """A field whose default is made anew for every record, or that ``repr`` does not show."""
+    return _Field(default, default_factory, repr)
+
+
+@overload
+def record(cls: type[T], /) -> type[T]: ...
+@overload
+def record(*, frozen: bool = ..., kw_only: bool = ..., eq: bool = ...) -> Callable[[type[T]], type[T]]: ...
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(field,))
+def record(cls: type[Any] | None = None, /, *, frozen: bool = True, kw_only: bool = True, eq: bool = True) -> Any:
+    """A class whose annotations are its fields; the arguments mean what they mean to ``dataclasses.dataclass``.
+
+    Fields of a base that is a record come first. ``ClassVar`` is respected, ``__post_init__`` is not known; a class with cached
+    properties has room for them.
+    """
+    if cls is None:
+        return lambda each: _made(each, frozen=frozen, kw_only=kw_only, eq=eq)
+    return _made(cls, frozen=frozen, kw_only=kw_only, eq=eq)
+
+
+def replace(it: T, /, **changes: Any) -> T:
+    """The same record with other values in the fields named."""
+    return type(it)(**{name: getattr(it, name) for name in names(it)} | changes)
+
+
+def names(it: Any) -> tuple[str, ...]:
+    """The fields of a record or of a class of records, in order."""
+    fields: tuple[str, ...] = tuple(it.__record_fields__)
+    return fields
+
+
+def _made(cls: type[Any], *, frozen: bool, kw_only: bool, eq: bool) -> type[Any]:
+    namespace = {name: value for name, value in cls.__dict__.items() if name not in ("__dict__", "__weakref__")}
+    annotations: dict[str, str] = namespace.get("__annotations__", {})
+    own = {name: namespace.pop(name, _REQUIRED) for name, kind in annotations.items() if "ClassVar" not in kind}
+    fields = {
+        name: told for base in cls.__mro__[:0:-1] for name, told in base.__dict__.get("__record_fields__", {}).items()
+    } | own
+    variables: dict[str, Any] = {"_REQUIRED": _REQUIRED}
+    shared = _SHARED | (_EQUAL if eq else {}) | (_FROZEN if frozen else {"__hash__": None} if eq else {})
+    namespace |= {name: method for name, method in shared.items() if namespace.get(name) is None}
+    namespace["__slots__"] = (*own, *_room(cls))
+    namespace["__record_fields__"] = fields
+    namespace["__match_args__"] = () if kw_only else tuple(fields)
+    namespace["__init__"] = _initializer(fields, variables, kw_only)
+    metaclass: Any = type(cls)
+    made: type[Any] = metaclass(cls.__name__, cls.__bases__, namespace)
+    made.__qualname__ = cls.__qualname__
+    variables |= {f"set_{name}": getattr(made, name).__set__ for name in fields}
+    return made
+
+
+def _room(cls: type[Any]) -> tuple[str, ...]:
+    """Where cached properties keep what they found."""
+    cached = any(isinstance(value, cached_property) for value in cls.__dict__.values())
+    return ("__dict__",) if cached and not any("__dict__" in base.__dict__ for base in cls.__mro__[1:-1]) else ()
+
+
+def _initializer(fields: dict[str, Any], variables: dict[str, Any], kw_only: bool) -> Any:
+    """The one method that is compiled. ``variables`` are its globals: the setters of the slots join them when these exist."""
+    parameters = ["self", "*"] if kw_only and fields else ["self"]
+    lines = []
+    for name, told in fields.items():
+        default, factory = (told.default, told.factory) if isinstance(told, _Field) else (told, None)
+        variables[f"default_{name}"], variables[f"make_{name}"] = default, factory
+        parameters.append(name if default is _REQUIRED and factory is None else f"{name}=default_{name}")
+        value = name if factory is None else f"make_{name}() if {name} is _REQUIRED else {name}"
+        lines.append(f" set_{name}(self, {value})")
+    exec(f"def __init__({', '.join(parameters)}):\n" + "\n".join(lines or [" pass"]), variables)
+    return variables["__init__"]
+
+
+def _values(it: Any) -> tuple[Any, ...]:
+    return tuple([getattr(it, name) for name in it.__record_fields__])
+
+
+def _equal(self: Any, other: object) -> Any:
+    return _values(self) == _values(other) if other.__class__ is self.__class__ else NotImplemented
+
+
+def _hashed(self: Any) -> int:
+    return hash(_values(self))
+
+
+def _shown(self: Any) -> str:
+    told = [
+        f"{name}={getattr(self, name)!r}"
+        for name, field in self.__record_fields__.items()
+        if not isinstance(field, _Field) or field.shown
+    ]
+    return f"{self.__class__.__qualname__}({', '.join(told)})"
+
+
+def _restored(self: Any, values: tuple[Any, ...]) -> None:
+    for name, value in zip(self.__record_fields__, values, strict=True):
+        object.__setattr__(self, name, value)
+
+
+def _refuse(self: Any, name: str, *_: Any) -> None:
+    raise AttributeError(f"{self.__class__.__qualname__}.{name} cannot be changed: a record is frozen", name=name)
+
+
+_SHARED: Final = {"__repr__": _shown, "__getstate__": _values, "__setstate__": _restored}
+_EQUAL: Final = {"__eq__": _equal}
+_FROZEN: Final = {"__hash__": _hashed, "__setattr__": _refuse, "__delattr__": _refuse}

@@ -6,19 +6,21 @@ import multiprocessing
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Barrier, Thread
+from pathlib import Path
+from threading import Barrier, Event, Thread
 from typing import Any
 
 import pytest
 
 from engine_processes import schedule_minutes
-from engine_world import MINUTE, NOON, Ending, World, cogover, nextskin
+from engine_world import MINUTE, NOON, Ending, World, cogover, nextskin, store_url
 from nsplugin.platforms import load
 from nsplugin.runtime.enqueueing import Order
 from nsplugin.runtime.faults import Fault
 from nsplugin_core.clock import VirtualClock
 from nsplugin_core.store import open_store
-from nsplugin_core.store.errors import StoreError
+from nsplugin_core.store.errors import StoreError, StoreUnavailable
+from nsplugin_core.store.records import TaskFilter
 
 
 @contextmanager
@@ -50,6 +52,10 @@ def at_once(count: int, work: Callable[[int], Any]) -> list[Any]:
     return results
 
 
+def queued(core: World, plugin: str) -> set[str]:
+    return {task.id for task in core.store.tasks.page(TaskFilter(state="queued", plugin=plugin, limit=1_000_000))}
+
+
 @pytest.mark.parametrize("manifest", [nextskin("shop"), cogover("shop")], ids=["unfinished", "stored"])
 def test_q4_e5_fifty_concurrent_enqueuers_with_one_key_leave_one_task(url: str, manifest: Any) -> None:
     option = manifest.platform.enqueue.key_field
@@ -59,6 +65,102 @@ def test_q4_e5_fifty_concurrent_enqueuers_with_one_key_leave_one_task(url: str, 
         assert len({result.task_id for result in results}) == 1
         assert Counter(result.duplicate for result in results) == {True: 49, False: 1}
         assert [depth.tasks for depth in cores[0].store.tasks.depths()] == [1]
+
+
+class Enqueuing:
+    """A caller among many: enqueues in turn what is good, what another enqueues too, and what must be refused."""
+
+    def __init__(self, core: World, plugin: str, number: int) -> None:
+        self.core, self.plugin, self.number = core, plugin, number
+        self.platform = load("nextskin" if plugin == "shop" else "cogover")
+        self.done: dict[str, Any] = {}
+
+    def __call__(self) -> None:
+        for each in range(6):
+            name = f"{self.number}.{each}"
+            self.call("good", name, self.order(name))
+            self.call("same", name, self.order(name, key=f"k{each}"))
+            self.call("unknown", name, self.order(name, job="gone"))
+            self.call("both", name, self.order(name), self.order(name, key=f"b{each}"))
+            self.call("half", name, self.order(name), self.order(name, job="gone"), self.order(name, key=f"h{each}"))
+
+    def order(self, payload: str, job: str = "sync", key: str | None = None) -> Order:
+        return Order(job=job, payload=f'"{payload}"', due_at=NOON, key=key)
+
+    def call(self, kind: str, name: str, *orders: Order) -> None:
+        try:
+            self.done[f"{kind} {name}"] = self.core.enqueuer.accept(self.platform, self.plugin, orders)
+        except Fault as fault:
+            self.done[f"{kind} {name}"] = fault
+
+    def results(self, kind: str) -> list[Any]:
+        return [result for name, result in self.done.items() if name.startswith(f"{kind} ")]
+
+
+@pytest.mark.parametrize("plugin", ["shop", "orders"])
+def test_b1_callers_whose_commits_are_shared_get_their_own_results_and_errors(core: World, plugin: str) -> None:
+    core.install(nextskin() if plugin == "shop" else cogover())
+    callers = [Enqueuing(core, plugin, number) for number in range(50)]
+    assert at_once(50, lambda number: callers[number]()) == [None] * 50
+    for caller in callers:
+        for kind in ("unknown", "half"):
+            assert {(fault.code, fault.details["job"]) for fault in caller.results(kind)} == {("VALIDATION_ERROR", "gone")}
+        assert [len(result) for result in caller.results("both")] == [2] * 6
+    stored = queued(core, plugin)
+    told = [result for caller in callers for kind in ("good", "same", "both") for each in caller.results(kind) for result in each]
+    fresh = [result.task_id for result in told if not result.duplicate]
+    assert len(fresh) == len(set(fresh)) == 50 * 6 * 2 + 6 * 2, "every order without a key, and one for each key"
+    assert stored == set(fresh), "nothing of a refused call is there, all of an accepted one is"
+    assert {result.task_id for result in told} == stored, "a duplicate names a task that is there"
+
+
+def test_e8_callers_beyond_the_limit_do_not_take_others_along(core: World) -> None:
+    platform = load("cogover")
+    core.install(cogover())
+    order = Order(job="sync", payload=None, due_at=NOON, key=None)
+    core.enqueuer.accept(platform, "orders", [order] * (platform.enqueue.max_unfinished - 30))
+    results = at_once(50, lambda number: core.enqueuer.accept(platform, "orders", [order] * (1 if number % 2 else 100)))
+    assert [result.code for result in results[::2]] == ["RATE_LIMITED"] * 25
+    assert [len(result) for result in results[1::2]] == [1] * 25
+    assert [depth.tasks for depth in core.store.tasks.depths()] == [platform.enqueue.max_unfinished - 5]
+
+
+@pytest.mark.postgres
+def test_b2_what_was_acknowledged_is_there_when_connections_die_under_shared_commits(tmp_path: Path) -> None:
+    with store_url("postgres", tmp_path) as url, worlds(url, 1) as (core,):
+        core.install(nextskin())
+        accepted: list[str] = []
+        over = Event()
+
+        def work(number: int) -> int:
+            """How often the database was away."""
+            away = 0
+            while not over.is_set():
+                try:
+                    accepted.append(core.enqueue().task_id)
+                except StoreUnavailable:
+                    away += 1
+            return away
+
+        def cut() -> None:
+            import psycopg
+
+            server, _, schema = url.partition("?schema=")
+            with psycopg.connect(server, autocommit=True) as connection:
+                for _ in range(15):
+                    connection.execute(
+                        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s",
+                        (f"nsplugin:{schema}",),
+                    )
+                    over.wait(0.1)
+            over.set()
+
+        results = at_once(51, lambda number: work(number) if number else cut())
+        assert sum(results[1:]) > 0, "no connection died in use"
+        stored = queued(core, "shop")
+        assert len(accepted) == len(set(accepted)) > 50
+        assert set(accepted) <= stored
+        assert core.enqueue().duplicate is False, "and it goes on"
 
 
 def test_e8_the_limit_of_unfinished_runs_is_exact_under_concurrency(url: str) -> None:

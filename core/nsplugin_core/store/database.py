@@ -7,7 +7,7 @@ names with the same parameters and columns, so that one piece of Python serves b
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import Any, Final, Protocol, TypeVar
 
@@ -23,6 +23,10 @@ class Transaction(Protocol):
 
     def run(self, name: str, /, **parameters: Any) -> list[Row]:
         """Run a named statement (or several under one name, in turn) and return all rows."""
+        ...
+
+    def over(self, name: str, argument: str, rows: Sequence[Mapping[str, Any]], /, **parameters: Any) -> list[Row]:
+        """Run a named statement over rows, its ``argument`` as JSON; or ``<name>_one`` for a single row, where that is faster."""
         ...
 
 

@@ -13,6 +13,10 @@ class StoreUnavailable(StoreError):
     """The database can't be reached, or stayed busy. The call may be made again; what it wrote may or may not be there."""
 
 
+class StoreBusy(StoreUnavailable):
+    """Others were in the way, again and again; nothing was written."""
+
+
 class NewerSchema(StoreError):
     """The database was made by a newer version."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, fields, replace
 from typing import Final
 
 from nsplugin_core.store.database import Database, Row, Transaction
-from nsplugin_core.store.records import DueSchedule, Fired, Installed, JobLimits, PluginRecord, Schedule
+from nsplugin_core.store.records import DueSchedule, Enqueued, Fired, Installed, JobLimits, PluginRecord, Schedule
 from nsplugin_core.store.tasks import place
 
 _PLUGIN: Final = tuple(field.name for field in fields(PluginRecord))
@@ -48,9 +48,6 @@ class SqlRegistry:
 
     def fire(self, decide: Callable[[DueSchedule], Fired], *, now: int, limit: int) -> list[Fired]:
         """Take due cron rows, advance and enqueue as decided."""
-        due = self.next_fire()
-        if due is None or due > now:
-            return []
         fired = self._database.atomically(lambda transaction: _fire(transaction, decide, now, limit))
         if any(each.enqueued for each in fired):
             self._database.announce()
@@ -101,10 +98,21 @@ def _fire(transaction: Transaction, decide: Callable[[DueSchedule], Fired], now:
     fired = [decide(_due(row)) for row in transaction.run("due_schedules", now=now, limit=limit)]
     tasks = [task for each in fired for task in each.tasks]
     placed = iter(place(transaction, tasks) if tasks else ())
-    fired = [replace(each, enqueued=[next(placed) for _ in each.tasks]) if each.tasks else each for each in fired]
+    fired = [_placed(each, placed) if each.tasks else each for each in fired]
     if fired:
-        transaction.run("advance_schedules", fired=json.dumps([_advanced(each) for each in fired]))
+        transaction.over("advance_schedules", "fired", list(map(_advanced, fired)))
     return fired
+
+
+def _placed(fired: Fired, placed: Iterator[Enqueued]) -> Fired:
+    return Fired(
+        schedule=fired.schedule,
+        tasks=fired.tasks,
+        next_fire=fired.next_fire,
+        skipped=fired.skipped,
+        caught_up=fired.caught_up,
+        enqueued=[next(placed) for _ in fired.tasks],
+    )
 
 
 def _advanced(fired: Fired) -> dict[str, int | str | None]:

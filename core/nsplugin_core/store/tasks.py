@@ -11,7 +11,8 @@ from typing import Any, Final
 
 from nsplugin_core.attempts import Attempt
 from nsplugin_core.store.database import Database, Row, Transaction
-from nsplugin_core.store.errors import StoreUnavailable, TooManyUnfinished, UnknownJob, UnknownPlugin
+from nsplugin_core.store.errors import StoreBusy, TooManyUnfinished, UnknownJob, UnknownPlugin
+from nsplugin_core.store.group_commit import GroupCommit
 from nsplugin_core.store.records import Depth, Ending, Enqueued, Horizon, NewTask, PastAttempt, Swept, Task, TaskFilter
 from nsplugin_core.tasks import UNFINISHED
 
@@ -36,32 +37,43 @@ _RUN_AT: Final = len(_ATTEMPT)
 """The column after an attempt's own: when the task was due, by which claims are in order."""
 ANY_LEASE: Final = -1
 _TRIES: Final = 5
+_ROW_WEIGHT: Final = 512
+LEADERS: Final = 2
 LAST: Final = 2**62
 
 
 class SqlTasks:
     """:class:`nsplugin_core.store.protocol.TaskStore` on a database."""
 
-    __slots__ = ("_database",)
+    __slots__ = ("_commits", "_database")
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._commits = GroupCommit(self._enqueue_one, self._enqueue_many, _weight, leaders=LEADERS)
 
     def enqueue(self, tasks: Sequence[NewTask]) -> list[Enqueued]:
-        """Accept all tasks or none."""
-        plain = all(task.key_scope == "unfinished" and not task.max_unfinished for task in tasks)
-        if plain and len(tasks) == 1:
-            placed = self._place_one(tasks[0])
-        else:
-            placed = self._database.atomically(lambda transaction: place(transaction, tasks))
+        """Accept all tasks or none, together with what other threads enqueue for the same plugin meanwhile."""
+        return self._commits.write(tasks[0].plugin, tasks) if tasks else []
+
+    def _enqueue_one(self, tasks: Sequence[NewTask]) -> list[Enqueued]:
+        placed = self._place_one(tasks[0]) if len(tasks) == 1 and _plain(tasks[0]) else self._place(tasks)
         self._database.announce()
         return placed
+
+    def _enqueue_many(self, calls: Sequence[Sequence[NewTask]]) -> list[list[Enqueued]]:
+        tasks = [task for call in calls for task in call]
+        placed = iter(self._place(tasks))
+        self._database.announce()
+        return [[next(placed) for _ in call] for call in calls]
 
     def _place_one(self, task: NewTask) -> list[Enqueued]:
         """The common case is a single statement, and so a single round trip."""
         if self._database.once("enqueue_one", **_values(task)):
             return [Enqueued(task_id=task.id, duplicate=False)]
-        return self._database.atomically(lambda transaction: place(transaction, [task]))
+        return self._place([task])
+
+    def _place(self, tasks: Sequence[NewTask]) -> list[Enqueued]:
+        return self._database.atomically(lambda transaction: place(transaction, tasks))
 
     def horizon(self, *, since: int = 0) -> Horizon:
         """When which plugin has work again."""
@@ -83,13 +95,14 @@ class SqlTasks:
         for plugin, slots in wants.items():
             groups.setdefault(slots, []).append(plugin)
         terms = {"now": now, "since": since, "grace": grace_ms, "claimer": claimer}
-        rows = [
-            row
-            for slots, plugins in groups.items()
-            for row in self._database.once("claim", plugins=json.dumps(plugins), slots=slots, **terms)
-        ]
+        rows = [row for slots, plugins in groups.items() for row in self._claimed(plugins, slots=slots, **terms)]
         rows.sort(key=lambda row: (row[_RUN_AT], row[0]))
         return [_attempt(row) for row in rows]
+
+    def _claimed(self, plugins: Sequence[str], **terms: Any) -> list[Row]:
+        if len(plugins) == 1:
+            return self._database.once("claim_one", plugin=plugins[0], **terms)
+        return self._database.once("claim", plugins=json.dumps(plugins), **terms)
 
     def finish(self, endings: Sequence[Ending], *, now: int) -> set[tuple[str, int]]:
         """Write endings whose claim still stands."""
@@ -149,8 +162,19 @@ class SqlTasks:
         return Swept(**{kind: len(self._database.once(f"sweep_{kind}", now=now, limit=limit)) for kind in kinds})
 
 
+def _plain(task: NewTask) -> bool:
+    return task.key_scope == "unfinished" and not task.max_unfinished
+
+
+def _weight(tasks: Sequence[NewTask]) -> int:
+    """About as many characters as they add to a statement."""
+    return sum(_ROW_WEIGHT + len(task.payload or "") for task in tasks)
+
+
 def place(transaction: Transaction, tasks: Sequence[NewTask]) -> list[Enqueued]:
     """Accept tasks within a transaction; the cron rows of a fire are advanced in the same one."""
+    if len(tasks) == 1 and _plain(tasks[0]) and transaction.run("enqueue_one", **_values(tasks[0])):
+        return [Enqueued(task_id=tasks[0].id, duplicate=False)]
     for plugin in sorted({task.plugin for task in tasks}):
         transaction.run("lock_plugin", plugin=plugin)
     stored = [task for task in tasks if task.key_scope == "stored" and task.key is not None]
@@ -177,7 +201,7 @@ def _insert(transaction: Transaction, tasks: Sequence[NewTask]) -> tuple[set[str
         holders |= _holders(transaction, [task for task in left if task.id not in inserted])
         if len(inserted) + len(holders) == len(tasks):
             return inserted, holders
-    raise StoreUnavailable("the tasks' keys or ids are taken and freed too fast; try again")
+    raise StoreBusy("the tasks' keys or ids are taken and freed too fast; try again")
 
 
 def _take_room(transaction: Transaction, tasks: Sequence[NewTask]) -> None:
@@ -223,7 +247,7 @@ def _end(transaction: Transaction, endings: Sequence[Ending], *, alive: int) -> 
     return {
         (task_id, claim)
         for name, group in groups.items()
-        for task_id, claim in transaction.run(name, endings=_endings(group), alive=alive)
+        for task_id, claim in transaction.over(name, "endings", list(map(_ended, group)), alive=alive)
     }
 
 
@@ -243,8 +267,8 @@ def _values(task: NewTask) -> dict[str, Any]:
     return {**dict(zip(_NEW, _new_values(task), strict=True)), "payload_bytes": len((task.payload or "").encode())}
 
 
-def _endings(endings: Sequence[Ending]) -> str:
-    return json.dumps([dict(zip(_ENDING, _ending_values(ending), strict=True)) for ending in endings])
+def _ended(ending: Ending) -> dict[str, Any]:
+    return dict(zip(_ENDING, _ending_values(ending), strict=True))
 
 
 def _attempt(row: Row) -> Attempt:

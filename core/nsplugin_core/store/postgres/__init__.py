@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, TypeVar
 from urllib.parse import unquote
@@ -13,7 +14,7 @@ from psycopg import errors, sql
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from nsplugin_core.store.database import Row, Subscribers, Transaction, pending, split_statements, statements
-from nsplugin_core.store.errors import StoreUnavailable
+from nsplugin_core.store.errors import StoreBusy, StoreUnavailable
 from nsplugin_core.store.postgres.wakeups import Wakeups
 
 T = TypeVar("T")
@@ -65,7 +66,7 @@ class PostgresDatabase:
                     return work(_Session(connection, self._statements))
             except CONFLICTS as error:
                 if not remaining:
-                    raise StoreUnavailable(f"the database is too busy: {error}") from error
+                    raise StoreBusy(f"the database is too busy: {error}") from error
         raise AssertionError("unreachable")
 
     def once(self, name: str, /, **parameters: Any) -> list[Row]:
@@ -144,6 +145,9 @@ class _Session:
             if cursor.description is not None:
                 rows += cursor.fetchall()
         return rows
+
+    def over(self, name: str, argument: str, rows: Sequence[Mapping[str, Any]], /, **parameters: Any) -> list[Row]:
+        return self.run(name, **{argument: json.dumps(rows)}, **parameters)
 
 
 def _migrate(connection: Connection, schema: str) -> None:

@@ -79,6 +79,19 @@ FROM due WHERE t.id = due.id
 RETURNING t.id, t.claim, t.plugin, due.platform, t.job, t.payload, t.attempt, t.max_attempts, t.timeout_ms, t.source, t.due_at,
   t.created_at, t.enqueued_by, t.identity, t.budget, due.updated_at, t.run_at;
 
+-- name: claim_one
+WITH due AS MATERIALIZED (
+  SELECT m.id, p.platform, p.updated_at FROM plugin p CROSS JOIN LATERAL (
+    SELECT t.id FROM task t WHERE t.plugin = p.id AND t.state = 'queued' AND t.run_at BETWEEN %(since)s AND %(now)s
+    ORDER BY t.run_at, t.id LIMIT %(slots)s FOR UPDATE SKIP LOCKED) m
+  WHERE p.enabled AND p.id = %(plugin)s
+)
+UPDATE task t SET state = 'running', attempt = t.attempt + 1, claim = t.claim + 1, claimer = %(claimer)s, claimed_at = %(now)s,
+  lease_until = %(now)s + t.timeout_ms + %(grace)s
+FROM due WHERE t.id = due.id
+RETURNING t.id, t.claim, t.plugin, due.platform, t.job, t.payload, t.attempt, t.max_attempts, t.timeout_ms, t.source, t.due_at,
+  t.created_at, t.enqueued_by, t.identity, t.budget, due.updated_at, t.run_at;
+
 -- name: drop
 WITH input AS MATERIALIZED (
   SELECT * FROM json_to_recordset(%(endings)s::json) AS i (

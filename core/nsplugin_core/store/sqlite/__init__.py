@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import re
 import sqlite3
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, Literal, TypeVar
 
@@ -17,6 +20,8 @@ MEMORY: Final = ":memory:"
 OLDEST: Final = (3, 38, 0)
 BUSY_SECONDS: Final = 30.0
 WAL_BYTES: Final = 64 * 1024 * 1024
+_Statement = tuple[str, Callable[[Mapping[str, Any]], tuple[Any, ...]]]
+"""A statement with numbered parameters, and what takes their values out of the named ones: bound by name they cost twice as much."""
 
 
 class SqliteDatabase:
@@ -28,7 +33,7 @@ class SqliteDatabase:
     def __init__(self, path: str, *, synchronous: Literal["FULL", "NORMAL"] = "FULL") -> None:
         _check_library()
         self._path = path
-        self._statements = statements(__name__)
+        self._statements = {name: tuple(map(_numbered, parts)) for name, parts in statements(__name__).items()}
         self._writer = _Session(path, self._statements, synchronous)
         self._reader = self._writer if path == MEMORY else _Session(path, self._statements, synchronous)
         self._subscribers = Subscribers()
@@ -69,9 +74,9 @@ class SqliteDatabase:
 
 
 class _Session:
-    """A connection and the lock that gives it to one thread at a time."""
+    """A connection and the lock that gives it to one thread at a time. Every statement's rows are fetched at once."""
 
-    def __init__(self, path: str, named: Mapping[str, tuple[str, ...]], synchronous: str) -> None:
+    def __init__(self, path: str, named: Mapping[str, tuple[_Statement, ...]], synchronous: str) -> None:
         self._statements = named
         self._lock = threading.RLock()
         self._path = path
@@ -79,41 +84,47 @@ class _Session:
             self._connection = _connected(path, synchronous)
         except sqlite3.Error as error:
             raise _translation(path, error) from error
+        self._cursor = self._connection.cursor()
 
     def write(self, work: Callable[[_Session], T]) -> T:
         """One transaction, with the write lock from its start: taken later, it could fail at once as out of date."""
         with self._lock:
             try:
-                return self._transaction(work)
+                self._cursor.execute("BEGIN IMMEDIATE")
+                try:
+                    result = work(self)
+                    self._cursor.execute("COMMIT")
+                except BaseException:
+                    if self._connection.in_transaction:
+                        self._cursor.execute("ROLLBACK")
+                    raise
+                return result
             except sqlite3.Error as error:
                 raise _translation(self._path, error) from error
-
-    def _transaction(self, work: Callable[[_Session], T]) -> T:
-        execute = self._connection.execute
-        execute("BEGIN IMMEDIATE")
-        try:
-            result = work(self)
-            execute("COMMIT")
-        except BaseException:
-            if self._connection.in_transaction:
-                execute("ROLLBACK")
-            raise
-        return result
 
     def alone(self, name: str, parameters: Mapping[str, Any]) -> list[Row]:
         """A single statement, which is a transaction in itself."""
         with self._lock:
             try:
-                return self._connection.execute(self._statements[name][0], parameters).fetchall()
+                text, values = self._statements[name][0]
+                return self._cursor.execute(text, values(parameters)).fetchall()
             except sqlite3.Error as error:
                 raise _translation(self._path, error) from error
 
     def run(self, name: str, /, **parameters: Any) -> list[Row]:
-        execute = self._connection.execute
-        parts = self._statements[name]
-        if len(parts) == 1:
-            return execute(parts[0], parameters).fetchall()
-        return [row for part in parts for row in execute(part, parameters).fetchall()]
+        return self._run(name, parameters)
+
+    def over(self, name: str, argument: str, rows: Sequence[Mapping[str, Any]], /, **parameters: Any) -> list[Row]:
+        """One row goes without JSON, which costs more than all the rest of a statement."""
+        if len(rows) == 1:
+            return self._run(f"{name}_one", {**rows[0], **parameters})
+        return self._run(name, {argument: json.dumps(rows), **parameters})
+
+    def _run(self, name: str, parameters: Mapping[str, Any]) -> list[Row]:
+        found: list[Row] = []
+        for text, values in self._statements[name]:
+            found += self._cursor.execute(text, values(parameters)).fetchall()
+        return found
 
     def migrate(self) -> None:
         """Bring the schema up to date; a second process waits here and finds it done."""
@@ -144,6 +155,14 @@ def _connected(path: str, synchronous: str) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def _numbered(statement: str) -> _Statement:
+    names = list(dict.fromkeys(re.findall(r":(\w+)", statement)))
+    text = re.sub(r":(\w+)", lambda match: f"?{names.index(match[1]) + 1}", statement)
+    if len(names) > 1:
+        return text, itemgetter(*names)
+    return text, lambda parameters: tuple(parameters[name] for name in names)
 
 
 def _check_library() -> None:

@@ -100,6 +100,11 @@ UPDATE schedule SET next_fire = i.value ->> 'next_fire', last_fire = coalesce(i.
   skipped = skipped + (i.value ->> 'skipped'), caught_up = caught_up + (i.value ->> 'caught_up')
 FROM json_each(:fired) i WHERE schedule.id = i.value ->> 'id';
 
+-- name: advance_schedules_one
+UPDATE schedule SET next_fire = :next_fire, last_fire = coalesce(:last_fire, last_fire), last_task = coalesce(:last_task, last_task),
+  fires = fires + :fires, skipped = skipped + :skipped, caught_up = caught_up + :caught_up
+WHERE id = :id;
+
 -- name: next_fire
 SELECT s.next_fire FROM schedule s JOIN plugin p ON p.id = s.plugin
 WHERE p.enabled AND s.next_fire IS NOT NULL ORDER BY s.next_fire LIMIT 1;

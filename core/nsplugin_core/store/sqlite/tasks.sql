@@ -66,6 +66,15 @@ WHERE rowid IN (
 RETURNING id, claim, plugin, (SELECT platform FROM plugin p WHERE p.id = task.plugin), job, payload, attempt, max_attempts, timeout_ms,
   source, due_at, created_at, enqueued_by, identity, budget, (SELECT updated_at FROM plugin p WHERE p.id = task.plugin), run_at;
 
+-- name: claim_one
+UPDATE task SET state = 'running', attempt = attempt + 1, claim = claim + 1, claimer = :claimer, claimed_at = :now,
+  lease_until = :now + timeout_ms + :grace
+WHERE rowid IN (
+  SELECT t.rowid FROM plugin p CROSS JOIN task t ON t.plugin = p.id
+  WHERE p.id = :plugin AND p.enabled AND t.state = 'queued' AND t.run_at BETWEEN :since AND :now ORDER BY t.run_at, t.id LIMIT :slots)
+RETURNING id, claim, plugin, (SELECT platform FROM plugin p WHERE p.id = task.plugin), job, payload, attempt, max_attempts, timeout_ms,
+  source, due_at, created_at, enqueued_by, identity, budget, (SELECT updated_at FROM plugin p WHERE p.id = task.plugin), run_at;
+
 -- name: drop
 INSERT INTO attempt (task_id, claim, plugin, job, number, started_at, ended_at, outcome, error, error_code, keep_until)
 SELECT t.id, t.claim, t.plugin, t.job, i.value ->> 'number', t.claimed_at, i.value ->> 'ended_at', i.value ->> 'outcome',
@@ -82,6 +91,16 @@ WHERE plugin IN (SELECT value ->> 'plugin' FROM json_each(:endings));
 DELETE FROM task WHERE rowid IN (
   SELECT t.rowid FROM json_each(:endings) i JOIN task t ON t.id = i.value ->> 'id'
   WHERE t.claim = i.value ->> 'claim' AND t.state = 'running' AND t.lease_until > :alive);
+
+-- name: drop_one
+INSERT INTO attempt (task_id, claim, plugin, job, number, started_at, ended_at, outcome, error, error_code, keep_until)
+SELECT id, claim, plugin, job, :number, claimed_at, :ended_at, :outcome, :error, :error_code, :log_until
+FROM task WHERE id = :id AND claim = :claim AND state = 'running' AND lease_until > :alive
+RETURNING task_id, claim;
+
+DELETE FROM task WHERE id = :id AND claim = :claim AND state = 'running' AND lease_until > :alive;
+
+UPDATE usage SET unfinished = unfinished - changes() WHERE plugin = :plugin;
 
 -- name: finish
 INSERT INTO attempt (task_id, claim, plugin, job, number, started_at, ended_at, outcome, error, error_code, keep_until)
@@ -113,6 +132,26 @@ DELETE FROM task WHERE rowid IN (
   SELECT t.rowid FROM json_each(:endings) i JOIN task t ON t.id = i.value ->> 'id'
   WHERE t.claim = i.value ->> 'claim' AND t.state = 'running' AND t.lease_until > :alive);
 
+-- name: finish_one
+INSERT INTO attempt (task_id, claim, plugin, job, number, started_at, ended_at, outcome, error, error_code, keep_until)
+SELECT id, claim, plugin, job, :number, claimed_at, :ended_at, :outcome, :error, :error_code, max(:log_until, :keep_until)
+FROM task WHERE id = :id AND claim = :claim AND state = 'running' AND lease_until > :alive
+RETURNING task_id, claim;
+
+INSERT INTO finished
+SELECT id, plugin, job, :state, payload, payload_bytes, :attempt, max_attempts, timeout_ms, due_at, run_at, created_at, source,
+  enqueued_by, identity, budget, key, schedule_id, fire_at, claim, claimer, claimed_at, lease_until,
+  CASE WHEN :sets_error THEN :error ELSE last_error END, CASE WHEN :sets_error THEN :error_code ELSE last_error_code END,
+  :ended_at, :keep_until
+FROM task WHERE id = :id AND claim = :claim AND state = 'running' AND lease_until > :alive;
+
+UPDATE attempt SET keep_until = max(keep_until, :keep_until)
+WHERE :attempt > 1 AND task_id = (SELECT id FROM task WHERE id = :id AND claim = :claim AND state = 'running' AND lease_until > :alive);
+
+DELETE FROM task WHERE id = :id AND claim = :claim AND state = 'running' AND lease_until > :alive;
+
+UPDATE usage SET unfinished = unfinished - changes() WHERE plugin = :plugin;
+
 -- name: requeue
 INSERT INTO attempt (task_id, claim, plugin, job, number, started_at, ended_at, outcome, error, error_code, keep_until)
 SELECT t.id, t.claim, t.plugin, t.job, i.value ->> 'number', t.claimed_at, i.value ->> 'ended_at', i.value ->> 'outcome',
@@ -127,6 +166,17 @@ UPDATE task SET state = 'queued', attempt = i.value ->> 'attempt',
   last_error_code = CASE WHEN i.value ->> 'sets_error' THEN i.value ->> 'error_code' ELSE last_error_code END
 FROM json_each(:endings) i
 WHERE task.id = i.value ->> 'id' AND task.claim = i.value ->> 'claim' AND task.state = 'running' AND task.lease_until > :alive;
+
+-- name: requeue_one
+INSERT INTO attempt (task_id, claim, plugin, job, number, started_at, ended_at, outcome, error, error_code, keep_until)
+SELECT id, claim, plugin, job, :number, claimed_at, :ended_at, :outcome, :error, :error_code, :log_until
+FROM task WHERE id = :id AND claim = :claim AND state = 'running' AND lease_until > :alive
+RETURNING task_id, claim;
+
+UPDATE task SET state = 'queued', attempt = :attempt, run_at = :run_at,
+  last_error = CASE WHEN :sets_error THEN :error ELSE last_error END,
+  last_error_code = CASE WHEN :sets_error THEN :error_code ELSE last_error_code END
+WHERE id = :id AND claim = :claim AND state = 'running' AND lease_until > :alive;
 
 -- name: task
 SELECT id, plugin, job, state, payload, payload_bytes, attempt, max_attempts, timeout_ms, due_at, run_at, created_at, source,

@@ -23,17 +23,21 @@ AGAIN_MS: Final = 3_600_000
 _logger: Final = logging.getLogger("nsplugin.engine")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Scheduler:
-    """Makes one task per fire, whoever else tries at the same moment."""
+    """Makes one task per fire, whoever else tries at the same moment. ``run_once`` and ``next_due`` belong to one thread."""
 
     store: Store
     source: random.Random = field(default_factory=random.SystemRandom)
     observe: Observe = log_event
+    _expected: int | None = field(default=None, init=False)
+    """The next fire as of the last look, until it has come."""
 
     def run_once(self, now_ms: int) -> int:
         """Take the cron rows that are due at ``now_ms``; returns how many."""
-        taken = 0
+        if not self._expects(now_ms):
+            return 0
+        self._expected, taken = None, 0
         while True:
             fired = self.store.registry.fire(lambda due: self._decide(due, now_ms), now=now_ms, limit=BATCH)
             for each in fired:
@@ -45,7 +49,15 @@ class Scheduler:
 
     def next_due(self) -> int | None:
         """The earliest next fire (UTC ms)."""
-        return self.store.registry.next_fire()
+        self._expected = self.store.registry.next_fire()
+        return self._expected
+
+    def _expects(self, now: int) -> bool:
+        """Whether something is due: a look that takes no lock, but for a fire that was seen coming."""
+        due = self._expected
+        if due is None or due > now:
+            due = self.next_due()
+        return due is not None and due <= now
 
     def _decide(self, due: DueSchedule, now: int) -> Fired:
         """A row that can't be reckoned (its zone is gone from tzdata) waits; the others must not wait for it."""

@@ -48,6 +48,13 @@ def test_a_time_out_takes_its_time_and_dead_letters_come_after_the_last_attempt(
     assert found.events[-1].type == "dead"
 
 
+def test_an_attempt_that_ends_at_once_is_not_told_to_have_taken_the_time_since_the_one_before() -> None:
+    found = run(HOURLY, "2026-06-01T00:30", "2026-06-01T01:30", timeout={SYNC: Hits(first=1)})
+    text = "".join(text for _, text in timeline.fragments(found))
+    assert "attempt 1 times out after 1 min; next" in text
+    assert "attempt 2 succeeds\n" in text
+
+
 def test_a_chance_meets_about_as_many_attempts() -> None:
     found = run(HOURLY, "2026-06-01T00:30", "2026-06-15T00:30", fail={SYNC: Hits(chance=0.3)})
     assert 0.2 < found.summary.failures / found.summary.attempts < 0.4

@@ -89,7 +89,7 @@ def _tasks(events: Sequence[EngineEvent], clock: Clock) -> Iterator[Entry]:
 def _entry(group: Sequence[EngineEvent], numbers: dict[str, int], started: dict[str, int], clock: Clock) -> Entry:
     types = tuple(event.type for event in group)
     quiet = types in _QUIET
-    texts = [text for event in _told(group) if (text := _words(event, started, clock))]
+    texts = list(_texts(group, started, clock))
     tones: list[Tone] = ["good" if quiet else "plain", *(_TONES.get(kind, "plain") for kind in types)]
     first = group[0]
     return Entry(
@@ -103,10 +103,14 @@ def _entry(group: Sequence[EngineEvent], numbers: dict[str, int], started: dict[
     )
 
 
-def _told(group: Sequence[EngineEvent]) -> Iterator[EngineEvent]:
+def _texts(group: Sequence[EngineEvent], started: dict[str, int], clock: Clock) -> Iterator[str]:
     """An attempt that ends in the moment in which it starts is told by its end alone."""
     ended = {event.attempt for event in group if event.type in _ENDINGS}
-    return (event for event in group if event.type != "attempt" or event.attempt not in ended or _starts_again(group, event))
+    for event in group:
+        if event.type == "attempt":
+            started[event.task] = event.at
+        if event.type != "attempt" or event.attempt not in ended or _starts_again(group, event):
+            yield _words(event, started, clock)
 
 
 def _starts_again(group: Sequence[EngineEvent], event: EngineEvent) -> bool:
@@ -132,8 +136,6 @@ _WORDS: Final[dict[str, str]] = {
 def _words(event: EngineEvent, started: dict[str, int], clock: Clock) -> str:
     if event.type in _WITH_DUE:
         return _WITH_DUE[event.type](event, clock)
-    if event.type == "attempt":
-        started[event.task] = event.at
     took = event.at - started.get(event.task, event.at)
     after = f" after {spoken(took)}" if took else ""
     return _WORDS[event.type].format(attempt=event.attempt, after=after, error=_printable(event.error or ""))

@@ -6,7 +6,7 @@ import json
 import re
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -54,13 +54,17 @@ plugin = define_plugin(
 """
 
 
+FREE = ("--port", "0", "--admin-port", "0")
+
+
 @dataclass
 class Dev:
-    """One process. ``url`` is where its routes are."""
+    """One process. ``url`` is where its routes are, ``pages`` where its administration page is."""
 
     process: subprocess.Popen[bytes]
     log: Path
     url: str = ""
+    pages: str = ""
     clients: list[httpx.Client] = field(default_factory=list)
 
     def text(self) -> str:
@@ -75,6 +79,12 @@ class Dev:
     def says(self, text: str, seconds: float = PATIENCE) -> None:
         """Wait until it has said something."""
         until(lambda: text in self.text(), f"{text!r} in the log", seconds)
+
+    def told(self, pattern: str) -> str:
+        """What the pattern's group found in what it said."""
+        found = re.search(pattern, self.text())
+        assert found is not None, pattern
+        return found[1]
 
     def post(self, path: str, value: Any = None, **headers: str) -> httpx.Response:
         """A request to a route."""
@@ -97,19 +107,17 @@ def write(folder: Path, source: str = SOURCE) -> Path:
 
 
 @contextmanager
-def running(folder: Path, *arguments: str, ready: bool = True) -> Iterator[Dev]:
+def running(folder: Path, *arguments: str, ports: Sequence[str] = FREE, ready: bool = True) -> Iterator[Dev]:
     """A ``dev`` in a folder, killed in the end if it still runs then."""
     log = folder.parent / f"dev{len(list(folder.parent.glob('dev*.log')))}.log"
-    command = [*NSPLUGIN, "dev", str(folder), "--port", "0", "--log-format", "json", *arguments]
+    command = [*NSPLUGIN, "dev", str(folder), *ports, "--log-format", "json", *arguments]
     with log.open("wb") as stream:
         process = subprocess.Popen(command, stderr=stream, stdout=stream, start_new_session=True)
     dev = Dev(process, log)
     try:
         if ready:
             dev.says("Ctrl-C stops")
-            found = re.search(r"administration page: (http://[0-9.:]+)/", dev.text())
-            assert found is not None
-            dev.url = found[1]
+            dev.url, dev.pages = (dev.told(rf"{what}: (http://[0-9.:]+)/") for what in ("routes", "administration page"))
         yield dev
     finally:
         if process.poll() is None:

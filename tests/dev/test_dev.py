@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import random
+import re
 import signal
 import socket
 import subprocess
@@ -32,7 +33,7 @@ def test_the_whole_system_in_one_command(folder: Path) -> None:
         assert (answer.status_code, answer.json()) == (202, {"queued": 1, "user": "dev"})
         assert answer.headers["x-nsplugin-development-user"] == "dev"
         until(lambda: diary(folder) == ["1 1"], "the task")
-        page = httpx.get(f"{dev.url}/admin/plugins/shop", timeout=20).text
+        page = httpx.get(f"{dev.pages}/admin/plugins/shop", timeout=20).text
         assert "Europe/Paris" in page
         dev.post("/fail")
         until(lambda: dev.events("dead"), "a dead letter", 60)
@@ -62,7 +63,8 @@ def test_what_no_route_answers_says_what_there_is(folder: Path) -> None:
         missing, wrong = dev.post("/note", {}), httpx.get(f"{dev.url}/notes", timeout=20)
         assert missing.status_code == 404
         assert missing.json()["error"] == (
-            "no plugin has a route '/note'; there are POST /fail, POST /notes, POST /shop/fail, POST /shop/notes"
+            "no plugin has a route '/note'; there are POST /fail, POST /notes, POST /shop/fail, POST /shop/notes; "
+            f"the administration page is {dev.pages}/admin/plugins"
         )
         assert (wrong.status_code, wrong.headers["allow"]) == (405, "POST")
         failed = dev.post("/notes", {})
@@ -105,6 +107,97 @@ def test_a_failing_plugin_shows_its_diagnostics_and_waits(folder: Path) -> None:
         assert dev.post("/notes", {"n": 1}).status_code == 202
 
 
+def test_routes_of_a_plugin_that_was_never_built_show_its_diagnostics(folder: Path) -> None:
+    (folder / "plugin.py").write_text(SOURCE.replace("0 3 * * *", "0 25 * * *"))
+    with running(folder) as dev:
+        answer = dev.post("/notes", {"n": 1})
+        assert (answer.status_code, answer.headers["content-type"]) == (503, "text/plain; charset=utf-8")
+        assert answer.text.startswith("The plugin has errors, and nothing of it runs until they are mended.\n\n")
+        assert "/plugin.py:" in answer.text and "error NSP203 cron-value-out-of-range" in answer.text
+        assert "\x1b" not in answer.text
+        (folder / "plugin.py").write_text(SOURCE)
+        dev.says("loaded anew")
+        assert (dev.post("/notes", {"n": 1}).status_code, dev.post("/note", {}).status_code) == (202, 404)
+
+
+EXITS = """
+
+async def post_exit(request, ctx):
+    os._exit(3)
+"""
+
+
+def test_a_route_whose_host_exited_says_when_to_ask_again(folder: Path) -> None:
+    source = SOURCE.replace("\n\nplugin =", f"{EXITS}\n\nplugin =")
+    source = source.replace("routes={", 'routes={"POST /exit": Route(post_exit, auth="user"), ')
+    (folder / "plugin.py").write_text(source)
+    with running(folder) as dev:
+        while dev.post("/exit").status_code == 502:
+            pass
+        away = dev.post("/notes", {"n": 1})
+        assert (away.status_code, away.json()["code"]) == (503, "HOST_UNAVAILABLE")
+        wait = int(away.headers["retry-after"])
+        assert away.json()["error"] == (
+            f"plugin shop cannot answer now: its host exited (exit code 3) and starts again in {wait} s; ask again then"
+        )
+        time.sleep(wait + 0.5)
+        assert dev.post("/notes", {"n": 2}).status_code == 202
+
+
+def test_routes_go_on_while_the_plugin_is_loaded_anew(folder: Path) -> None:
+    """A request that meets the host which is just leaving is answered by the one after it."""
+    with running(folder) as dev:
+        answers: list[int] = []
+        for version in range(2, 5):
+            (folder / "plugin.py").write_text(SOURCE.replace("VERSION = 1", f"VERSION = {version}"))
+            noted = f"{version} 1"
+            while noted not in diary(folder):
+                answers.append(dev.post("/notes", {"n": 1}).status_code)
+        assert set(answers) == {202}
+
+
+def test_a_disabled_plugins_routes_say_so(folder: Path) -> None:
+    database = f"sqlite:///{folder / '.nsplugin' / 'core.db'}"
+    with running(folder) as dev:
+        assert dev.post("/notes", {"n": 1}).status_code == 202
+        assert fixture_runs.call(["disable", "shop", "--database", database])[0] == 0
+        until(lambda: dev.post("/notes", {"n": 2}).status_code == 503, "the plugin to stop")
+        assert dev.post("/notes", {"n": 3}).json()["error"] == (
+            "plugin shop does not run: it is disabled, or could not be installed (the terminal says so); "
+            f"{dev.pages}/admin/plugins enables it"
+        )
+
+
+def test_a_new_time_zone_in_the_project_file_is_taken_up(folder: Path) -> None:
+    """spec/core.md K3: next fires are computed anew."""
+    with running(folder) as dev:
+        assert "schedules in Europe/Paris" in dev.text()
+        project = folder / "nsplugin.toml"
+        project.write_text(project.read_text().replace("Europe/Paris", "Mars/Base"))
+        dev.says("is no time zone")
+        project.write_text(project.read_text().replace("Mars/Base", "Asia/Tokyo"))
+        dev.says("schedules in Asia/Tokyo")
+        until(lambda: "Asia/Tokyo" in httpx.get(f"{dev.pages}/admin/plugins/shop", timeout=20).text, "the page")
+    with running(folder, "--timezone", "Asia/Seoul") as dev:
+        assert "schedules in Asia/Seoul" in dev.text()
+
+
+def test_plugins_and_the_administration_page_are_of_two_origins(folder: Path) -> None:
+    """What a plugin's route sends to a browser must not be able to read the page, nor to act on it."""
+    with running(folder) as dev:
+        assert dev.url != dev.pages
+        assert httpx.get(f"{dev.url}/admin/plugins", timeout=20).status_code == 404
+        with httpx.Client(base_url=dev.pages, timeout=20) as browser:
+            token = re.search(r'name="token" value="([^"]+)"', browser.get("/admin/plugins/shop").text)
+            assert token is not None
+            forged = {"Origin": dev.url, "Sec-Fetch-Site": "same-site"}
+            form = {"token": token[1]}
+            assert browser.post("/admin/plugins/shop/disable", data=form, headers=forged).status_code == 403
+            assert browser.post("/admin/plugins/shop/disable", data=form, headers={"Origin": dev.url}).status_code == 403
+            assert browser.post("/admin/plugins/shop/disable", data=form, headers={"Origin": dev.pages}).status_code == 303
+            assert "access-control-allow-origin" not in browser.get("/admin/plugins", headers={"Origin": dev.url}).headers
+
+
 def test_a_plugin_that_changes_its_id_leaves_no_second_one_running(folder: Path) -> None:
     with running(folder) as dev:
         (folder / "plugin.py").write_text(SOURCE.replace('id="shop"', 'id="store"'))
@@ -114,6 +207,14 @@ def test_a_plugin_that_changes_its_id_leaves_no_second_one_running(folder: Path)
         dev.says("plugin store is not here any more")
         assert dev.post("/shop/notes", {"n": 2}).status_code == 202
         until(lambda: sorted(diary(folder)) == ["1 1", "1 2"] or "1 2" in diary(folder), "the plugin's task")
+
+
+def test_the_administration_page_is_at_the_next_port(folder: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with running(folder, ports=("--port", str(port))) as dev:
+        assert f"administration page: http://127.0.0.1:{port + 1}/admin/plugins" in dev.text()
 
 
 def _refused(folder: Path, *arguments: str) -> str:
@@ -129,6 +230,9 @@ def test_a_taken_port_is_said_with_what_to_do(folder: Path) -> None:
         port = taken.getsockname()[1]
         assert _refused(folder, "--port", str(port)) == (
             f"Error: --port: 127.0.0.1:{port} is taken by another program; name another port, or 0 for any free one\n"
+        )
+        assert _refused(folder, "--port", "0", "--admin-port", str(port)) == (
+            f"Error: --admin-port: 127.0.0.1:{port} is taken by another program; name another port, or 0 for any free one\n"
         )
 
 

@@ -15,13 +15,13 @@ from nsplugin_cli.diagnostic import WrongCall
 from nsplugin_cli.terminal import Color
 
 STATE = ".nsplugin"
+PORT = click.IntRange(0, 65535)
 
 
 @click.command("dev", short_help="Run a plugin with its routes, schedules and administration page here.")
 @click.argument("folder", metavar="[DIR]", default=".", type=click.Path(exists=True, path_type=Path))
-@click.option(
-    "--port", type=click.IntRange(0, 65535), default=8787, show_default=True, help="Where to listen; 0: any free port."
-)
+@click.option("--port", type=PORT, default=8787, show_default=True, help="Where routes are served; 0: any free port.")
+@click.option("--admin-port", type=PORT, help="Where the administration page is; default: the port after --port.")
 @click.option("--timezone", metavar="TZ", help="The site's time zone; default: the project file's, else UTC.")
 @click.option("--user", default="dev", show_default=True, metavar="NAME", help="Who calls routes with auth user: a stand-in.")
 @click.option("--providers", metavar="MODULE:NAME", help=PROVIDERS_HELP)
@@ -31,22 +31,23 @@ STATE = ".nsplugin"
 @click.option("--log-level", type=click.Choice(["debug", "info", "warning", "error"]), default="debug", show_default=True)
 @shared(COLOR)
 def command(folder: Path, port: int, timezone: str | None, user: str, color: Color, **rest: Any) -> int:
-    """Run the plugin in DIR until Ctrl-C, and load it anew whenever its code changes; queued tasks are kept.
+    """Run the plugin in DIR until Ctrl-C, and load it anew whenever its code or project file changes; queued tasks are kept.
 
-    Its routes are served on this machine only. State is kept in DIR/.nsplugin.
+    Its routes and the administration page are served on this machine only. State is kept in DIR/.nsplugin.
     """
-    from nsplugin_cli.commands import developing
+    from nsplugin_cli.commands import building, developing
 
     with refusals():
         from nsplugin_core.admin.access import AccessRefused
         from nsplugin_core.development import Development, FolderTaken, develop
 
+        building.site_zone((), timezone)
         place = developing.place(folder)
         asked = Development(
             folders=(place,),
             state=place / STATE,
-            timezone=developing.timezone(place, timezone),
             port=port,
+            admin_port=developing.admin_port(port, rest["admin_port"]),
             user=user,
             providers=developing.standins(rest["providers"]),
             internal_system=rest["internal_system"],
@@ -55,8 +56,6 @@ def command(folder: Path, port: int, timezone: str | None, user: str, color: Col
             level=rest["log_level"],
         )
         try:
-            return develop(asked, developing.builder(folder, color, sys.stderr))
-        except AccessRefused as error:
-            raise WrongCall(f"--port: {error}") from error
-        except (FolderTaken, OSError) as error:
+            return develop(asked, developing.builder(folder, timezone, color, sys.stderr))
+        except (AccessRefused, FolderTaken, OSError) as error:
             raise WrongCall(str(error)) from error

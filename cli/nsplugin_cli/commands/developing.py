@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TextIO
 
@@ -11,7 +11,7 @@ from nsplugin_cli.diagnostic import WrongCall
 
 if TYPE_CHECKING:
     from nsplugin.runtime.providers import Providers
-    from nsplugin_core.development import ReadyPlugin
+    from nsplugin_core.development import Broken, Ready
 
 
 PROVIDERS_HELP: Final = "What answers for records, messages and the like; default: stand-ins (docs/providers.md)."
@@ -36,32 +36,27 @@ def place(path: Path) -> Path:
     return next((project for project in around if folder.is_relative_to(project)), folder)
 
 
-def timezone(folder: Path, wanted: str | None) -> str:
-    """The site's zone: as wanted, else the project file's, else UTC. Raises ``WrongCall``."""
-    from nsplugin.cron import ZoneError, zone
-    from nsplugin_cli import project
-
-    own = project.find(folder)
-    name = wanted or (own.get("timezone") if own is not None else None) or "UTC"
-    try:
-        return zone(name).name
-    except ZoneError as error:
-        raise WrongCall(f"--timezone: {error}") from error
+def admin_port(port: int, wanted: int | None) -> int:
+    """The administration page's port: as wanted, else the one after that of the routes, any free one where there is none."""
+    return wanted if wanted is not None else (port + 1) % 65_536 if port else 0
 
 
-def builder(path: Path, color: terminal.Color, stream: TextIO) -> Callable[[], Sequence[ReadyPlugin] | None]:
-    """Builds the plugins at a path; shows what is wrong with them and returns ``None`` then."""
+def builder(path: Path, timezone: str | None, color: terminal.Color, stream: TextIO) -> Callable[[], Ready | Broken]:
+    """Builds the plugins at a path, with the site's zone: as wanted, else the project file's. Shows what is wrong with them."""
     from nsplugin_cli.commands import building
     from nsplugin_cli.report import text
-    from nsplugin_core.development import ReadyPlugin
+    from nsplugin_core.development import Broken, Ready, ReadyPlugin
 
-    def build() -> Sequence[ReadyPlugin] | None:
+    def build() -> Ready | Broken:
         try:
-            return [ReadyPlugin(manifest=each.manifest, folder=each.folder) for each in building.built([path])]
+            built = building.built([path])
+            plugins = [ReadyPlugin(manifest=each.manifest, folder=each.folder) for each in built]
+            return Ready(plugins=plugins, timezone=building.site_zone(built, timezone))
         except building.Unfit as unfit:
             stream.write(text.render(unfit.report, color=terminal.colored(color, stream)))
+            return Broken(report=text.render(unfit.report, color=False))
         except WrongCall as error:
             stream.write(f"Error: {error}\n")
-        return None
+            return Broken(report=f"{error}\n")
 
     return build

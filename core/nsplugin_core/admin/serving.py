@@ -1,4 +1,4 @@
-"""The administration page on a socket, in a thread of its own beside the core's loops."""
+"""Web applications on sockets, each in a thread of its own beside the core's loops: the administration page, for one."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _TAKEN: Final = "is taken by another program; name another port, or 0 for any fr
 _ELSEWHERE: Final = "is no address of this machine; 127.0.0.1 always is"
 
 
-class AdminServer:
-    """Serves the application at an address; listens once made. Raises :class:`AccessRefused` when it can't be had."""
+class WebServer:
+    """Serves an application at an address; listens once made. Raises :class:`AccessRefused` when it can't be had."""
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self._socket = _listening(access)
@@ -33,13 +33,13 @@ class AdminServer:
             timeout_graceful_shutdown=GRACE_S, limit_concurrency=CONNECTIONS, loop="asyncio",
         )  # fmt: skip
         self._server = uvicorn.Server(config)
-        self._thread = threading.Thread(target=self._server.run, args=([self._socket],), name="nsplugin-admin", daemon=True)
+        self._thread = threading.Thread(target=self._server.run, args=([self._socket],), name="nsplugin-web", daemon=True)
 
     @property
-    def url(self) -> str:
-        """Where a browser finds it."""
+    def root(self) -> str:
+        """Its origin, without a slash in the end."""
         host = f"[{self._host}]" if ":" in self._host else self._host
-        return f"http://{host}:{self._port}{HOME}"
+        return f"http://{host}:{self._port}"
 
     def start(self) -> None:
         """Begin to answer."""
@@ -51,6 +51,15 @@ class AdminServer:
         if self._thread.is_alive():
             self._thread.join()
         self._socket.close()
+
+
+class AdminServer(WebServer):
+    """Serves the administration page."""
+
+    @property
+    def url(self) -> str:
+        """Where a browser finds it."""
+        return f"{self.root}{HOME}"
 
 
 def _listening(access: Access) -> socket.socket:

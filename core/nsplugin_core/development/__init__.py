@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from nsplugin_core.development.lock import FolderTaken
-from nsplugin_core.development.run import Development, ReadyPlugin, develop
+from nsplugin_core.development.run import Broken, Development, Ready, ReadyPlugin, develop
 
-__all__ = ["Development", "FolderTaken", "ReadyPlugin", "develop"]
+__all__ = ["Broken", "Development", "FolderTaken", "Ready", "ReadyPlugin", "develop"]

@@ -7,11 +7,12 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
+from math import ceil
 from typing import Final
 from urllib.parse import urlsplit
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from nsplugin.manifest import Manifest
@@ -23,19 +24,26 @@ from nsplugin_core.host.table import HostFailed
 USER_HEADER: Final = "X-Nsplugin-Development-User"
 """Says in each response on whose behalf the route ran, so that nobody takes the stand-in for a login."""
 MAX_BODY: Final = 10 << 20
-_STATUS: Final[Mapping[str, int]] = {"HOST_UNAVAILABLE": 503, "HOST_EXITED": 502, "JOB_TIMEOUT": 504}
+_UNAVAILABLE: Final = "HOST_UNAVAILABLE"
+_STATUS: Final[Mapping[str, int]] = {_UNAVAILABLE: 503, "HOST_EXITED": 502, "JOB_TIMEOUT": 504}
+_BROKEN: Final = "The plugin has errors, and nothing of it runs until they are mended.\n\n"
+_AS_TEXT: Final = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
 _OURS: Final = frozenset({"content-length", "transfer-encoding", "connection", "keep-alive", "date", "server"})
 _logger: Final = logging.getLogger("nsplugin.routes")
 
 
 @dataclass(slots=True, kw_only=True)
 class PluginRoutes:
-    """An ASGI application of the routes of all plugins: ``/expire``, and ``/<plugin>/expire`` where several have it."""
+    """An ASGI application of the routes of all plugins: ``/expire``, and ``/<plugin>/expire`` where several have it.
+
+    ``home`` is the address of the administration page, ``broken`` what is wrong with plugins of which nothing runs.
+    """
 
     hosts: Hosts
     access: Access
     user: str
-    home: str
+    home: str = ""
+    broken: str = ""
     _table: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
 
     def show(self, manifests: Sequence[Manifest]) -> None:
@@ -45,7 +53,7 @@ class PluginRoutes:
             for route in manifest.routes:
                 for path in (route.path, f"/{manifest.id}{route.path}"):
                     table.setdefault(path, {}).setdefault(route.method, []).append(f"{manifest.id} {route.path}")
-        self._table = table
+        self._table, self.broken = table, ""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -78,9 +86,11 @@ class PluginRoutes:
         return None
 
     def _nothing(self, path: str) -> Response:
+        if self.broken:
+            return PlainTextResponse(f"{_BROKEN}{self.broken}", 503, headers={USER_HEADER: self.user, **_AS_TEXT})
         known = sorted(f"{method} {each}" for each, methods in self._table.items() for method in methods)
         hint = f"there are {', '.join(known[:20])}" if known else "no plugin here has routes"
-        return _error(404, f"no plugin has a route {path!r}; {hint}")
+        return _error(404, f"no plugin has a route {path!r}; {hint}; the administration page is {self.home}")
 
     async def _call(self, plugin: str, path: str, request: Request) -> Response:
         body = await _body(request)
@@ -96,12 +106,32 @@ class PluginRoutes:
         )
         key = f"{request.method} {path}"
         try:
-            answer = await asyncio.wrap_future(self.hosts.request(plugin, key, asked))
+            answer = await self._answered(plugin, key, asked)
         except HostFailed as error:
             _logger.warning("%s of plugin %s failed: %s", key, plugin, error)
-            return _error(_STATUS.get(error.code, 500), str(error), code=error.code, headers={USER_HEADER: self.user})
+            return self._failed(plugin, error)
         _logger.info("%s of plugin %s answered %d", key, plugin, answer.status)
         return _passed_on(answer, self.user)
+
+    async def _answered(self, plugin: str, key: str, asked: RouteRequest) -> RouteResponse:
+        """A request that met a host which was just leaving was not delivered: the one after it answers."""
+        try:
+            return await asyncio.wrap_future(self.hosts.request(plugin, key, asked))
+        except HostFailed as error:
+            if error.code != _UNAVAILABLE or self.hosts.status(plugin).state in ("paused", "stopped"):
+                raise
+        return await asyncio.wrap_future(self.hosts.request(plugin, key, asked))
+
+    def _failed(self, plugin: str, error: HostFailed) -> Response:
+        text, headers, status = str(error), {USER_HEADER: self.user}, self.hosts.status(plugin)
+        if error.code == _UNAVAILABLE and status.state == "stopped":
+            why = "it is disabled, or could not be installed (the terminal says so)"
+            text = f"plugin {plugin} does not run: {why}; {self.home} enables it"
+        elif error.code == _UNAVAILABLE:
+            wait = max(1, ceil(status.resumes_in_s))
+            headers["Retry-After"] = str(wait)
+            text = f"plugin {plugin} cannot answer now: its host exited ({text}) and starts again in {wait} s; ask again then"
+        return _error(_STATUS.get(error.code, 500), text, code=error.code, headers=headers)
 
 
 async def _body(request: Request) -> bytes | None:

@@ -8,18 +8,17 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from nsplugin.manifest import Manifest
 from nsplugin.runtime.providers import Providers
 from nsplugin.runtime.standins import local_providers
-from nsplugin_core.admin.access import access_to
+from nsplugin_core.admin.access import Access, AccessRefused, access_to
 from nsplugin_core.admin.app import create_app
-from nsplugin_core.admin.guard import HOME
 from nsplugin_core.admin.hosts import notice_of
-from nsplugin_core.admin.serving import AdminServer
+from nsplugin_core.admin.serving import AdminServer, WebServer
 from nsplugin_core.development.changes import changes
 from nsplugin_core.development.lock import locked
 from nsplugin_core.development.routes import PluginRoutes
@@ -32,6 +31,7 @@ DATABASE: Final = "core.db"
 GRACE_S: Final = 5.0
 """How long running attempts may go on after Ctrl-C; then they are given back. A second Ctrl-C does not wait."""
 _logger: Final = logging.getLogger("nsplugin.dev")
+ServerT = TypeVar("ServerT", bound=WebServer)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,22 +42,38 @@ class ReadyPlugin:
     folder: Path
 
 
-Build = Callable[[], Sequence[ReadyPlugin] | None]
-"""Builds the plugins anew; ``None`` when one has errors, which it has shown by then."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ready:
+    """Plugins that were built, and the site's time zone."""
+
+    plugins: Sequence[ReadyPlugin]
+    timezone: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Broken:
+    """Plugins that have errors; ``report`` is the text that was shown of them."""
+
+    report: str
+
+
+Build = Callable[[], Ready | Broken]
+"""Builds the plugins anew, and shows what is wrong with them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Development:
-    """What to develop and how. ``folders`` are watched; ``state`` holds the database; ``port`` 0 is any free one.
+    """What to develop and how. ``folders`` are watched; ``state`` holds the database.
 
-    ``user`` stands in for whoever calls a route with ``auth = "user"``. ``timezone`` is the site's. ``internal_system``: the
-    project's identity policy (spec/cogover.md X1), ``None`` for as it was.
+    ``port`` is that of the routes, ``admin_port`` that of the administration page; 0 is any free one. ``user`` stands in for
+    whoever calls a route with ``auth = "user"``. ``internal_system``: the project's identity policy (spec/cogover.md X1),
+    ``None`` for as it was.
     """
 
     folders: tuple[Path, ...]
     state: Path
-    timezone: str
     port: int
+    admin_port: int
     user: str = "dev"
     providers: Providers = field(default_factory=local_providers)
     internal_system: bool | None = None
@@ -67,7 +83,7 @@ class Development:
 
 
 def develop(asked: Development, build: Build) -> int:
-    """Run until Ctrl-C. Raises ``FolderTaken``, ``AccessRefused`` (the port), ``StoreError`` and ``OSError``."""
+    """Run until Ctrl-C. Raises ``FolderTaken``, ``AccessRefused`` (a port), ``StoreError`` and ``OSError``."""
     with signals() as (stop, hurry), ExitStack() as stack:
         stack.enter_context(locked(asked.state))
         if asked.reset:
@@ -78,9 +94,7 @@ def develop(asked: Development, build: Build) -> int:
         settings = ServiceSettings(providers=asked.providers)
         service = Service(f"sqlite:///{asked.state / DATABASE}", settings=settings, observe=journal.observe, sink=journal.take)
         stack.callback(_stop, service, hurry)
-        site = _Site(asked, service)
-        stack.callback(site.server.stop)
-        site.run(build, stop)
+        _Site(asked, service, stack).run(build, stop)
     return 0
 
 
@@ -101,16 +115,20 @@ def _stop(service: Service, hurry: threading.Event) -> None:
 class _Site:
     """A service with its pages, and the plugins that are in it now."""
 
-    def __init__(self, asked: Development, service: Service) -> None:
+    def __init__(self, asked: Development, service: Service, stack: ExitStack) -> None:
+        """Routes and the page are of two origins: what a route sends to a browser can't use the page (docs/decisions/0012)."""
         self._asked, self._service = asked, service
         self._registry = Registry(store=service.store, clock=service.clock)
         self._shown: dict[str, ReadyPlugin] = {}
         self._put_aside: set[str] = set()
         self._told: set[str] = set()
-        access = access_to(f"127.0.0.1:{asked.port}")
-        self._routes = PluginRoutes(hosts=service.hosts, access=access, user=asked.user, home=HOME)
-        pages = create_app(service.operations, access, notice=notice_of(service.hosts.status))
-        self.server = AdminServer(_both(pages, self._routes), access)
+        self._timezone = ""
+        access, admin = (access_to(f"127.0.0.1:{port}") for port in (asked.port, asked.admin_port))
+        self._routes = PluginRoutes(hosts=service.hosts, access=access, user=asked.user)
+        self._server = _listening(WebServer, "--port", self._routes, access, stack)
+        pages = create_app(service.operations, admin, notice=notice_of(service.hosts.status))
+        self._pages = _listening(AdminServer, "--admin-port", pages, admin, stack)
+        self._routes.home = self._pages.url
 
     def run(self, build: Build, stop: threading.Event) -> None:
         """Build, serve, and build again after each change, until ``stop``."""
@@ -118,7 +136,8 @@ class _Site:
         next(looks, None)  # watches from here on, so that no change is missed while the first build runs
         self._take(build(), first=True)
         self._service.start()
-        self.server.start()
+        self._server.start()
+        self._pages.start()
         self._greet()
         for changed in looks:
             if changed and not stop.is_set():
@@ -126,31 +145,32 @@ class _Site:
                 if not stop.is_set():
                     self._take(built)
 
-    def _take(self, built: Sequence[ReadyPlugin] | None, *, first: bool = False) -> None:
-        if built is None:
-            again = "" if first or not self._shown else "; the version before goes on meanwhile"
+    def _take(self, built: Ready | Broken, *, first: bool = False) -> None:
+        if isinstance(built, Broken):
+            again = "; the version before goes on meanwhile" if self._shown else ""
+            self._routes.broken = "" if self._shown else built.report
             _logger.error("the plugin has errors: waiting for a change%s", again)
             return
-        new = {plugin.manifest.id: plugin for plugin in built}
+        new = {plugin.manifest.id: plugin for plugin in built.plugins}
         for plugin_id in [record.id for record in self._service.store.registry.plugins() if record.id not in new]:
             self._put_away(plugin_id)
-        for plugin in built:
-            self._install(plugin)
+        for plugin in built.plugins:
+            self._install(plugin, built.timezone)
         self._shown = new
         self._service.roster.run_once(self._service.clock.now_ms())
-        self._show([plugin.manifest for plugin in built])
+        self._show([plugin.manifest for plugin in built.plugins], built.timezone)
         for plugin_id in new:
             self._service.hosts.wake(plugin_id)
             if not first:
                 _logger.info("plugin %s was loaded anew; its queue is kept", plugin_id)
 
-    def _install(self, plugin: ReadyPlugin) -> None:
+    def _install(self, plugin: ReadyPlugin, timezone: str) -> None:
         """The queue, the place of unchanged schedules and whether it is enabled stay as they are (spec/core.md K3)."""
         manifest = plugin.manifest
         try:
             after = self._registry.install(
                 manifest,
-                timezone=self._asked.timezone,
+                timezone=timezone,
                 folder=str(plugin.folder),
                 internal_system=self._asked.internal_system,
             )
@@ -171,28 +191,29 @@ class _Site:
             self._put_aside.add(plugin)
             _logger.warning("plugin %s is not here any more; it is disabled, its tasks are kept", plugin)
 
-    def _show(self, manifests: Sequence[Manifest]) -> None:
-        """Serve the routes, and tell of those that are new."""
+    def _show(self, manifests: Sequence[Manifest], timezone: str) -> None:
+        """Serve the routes, and tell of what is new."""
         self._routes.show(manifests)
-        root = self.server.url.removesuffix(HOME)
+        root = self._server.root
         routes = [f"{route.method} {root}{route.path}" for manifest in manifests for route in manifest.routes]
         for route in routes:
             if route not in self._told:
                 _logger.info("route %s", route)
         self._told = set(routes)
+        if timezone != self._timezone:
+            _logger.info("schedules in %s", timezone)
+        self._timezone = timezone
 
     def _greet(self) -> None:
-        _logger.info("administration page: %s", self.server.url)
-        _logger.info(
-            "schedules in %s; requests come from the development user %r; Ctrl-C stops", self._asked.timezone, self._asked.user
-        )
+        _logger.info("routes: %s/", self._server.root)
+        _logger.info("administration page: %s", self._pages.url)
+        _logger.info("requests come from the development user %r; Ctrl-C stops", self._asked.user)
 
 
-def _both(pages: ASGIApp, routes: PluginRoutes) -> ASGIApp:
-    """The administration page below its own path, plugins' routes everywhere else."""
-
-    async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        below = scope["type"] != "http" or scope["path"] == "/admin" or scope["path"].startswith("/admin/")
-        await (pages if below else routes)(scope, receive, send)
-
-    return app
+def _listening(kind: type[ServerT], option: str, app: ASGIApp, access: Access, stack: ExitStack) -> ServerT:
+    try:
+        server = kind(app, access)
+    except AccessRefused as error:
+        raise AccessRefused(f"{option}: {error}") from error
+    stack.callback(server.stop)
+    return server

@@ -1,0 +1,74 @@
+"""Routes of ``nsplugin dev`` at moments that real hosts seldom show: a host that is just leaving (issue 5)."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import Future
+from typing import Any, cast
+
+import httpx
+import pytest
+
+from nsplugin.manifest import Manifest
+from nsplugin.platforms import load
+from nsplugin_core.admin.access import access_to
+from nsplugin_core.development.routes import PluginRoutes
+from nsplugin_core.host.keeper import HostStatus
+from nsplugin_core.host.routes import RouteRequest, RouteResponse
+from nsplugin_core.host.table import HostFailed
+
+RAW = {
+    "manifestVersion": 1, "platform": "nextskin", "id": "stock", "entry": "plugin:plugin", "capabilities": [],
+    "jobs": {}, "cron": [], "routes": {"GET /stock": {"auth": "user"}},
+}  # fmt: skip
+
+
+class LeavingHosts:
+    """Hosts of which the first so many fail with that code; the plugin's host is said to be in that state."""
+
+    def __init__(self, code: str, state: Any, failures: int = 1) -> None:
+        self.code, self.state, self.failures, self.asked = code, state, failures, 0
+
+    def request(self, plugin: str, route: str, request: RouteRequest) -> Future[RouteResponse]:
+        self.asked += 1
+        answer: Future[RouteResponse] = Future()
+        if self.asked <= self.failures:
+            answer.set_exception(HostFailed("the plugin was replaced", self.code))
+        else:
+            answer.set_result(RouteResponse(status=200, headers={}, body=b"ok"))
+        return answer
+
+    def status(self, plugin: str) -> HostStatus:
+        return HostStatus(plugin=plugin, state=self.state, resumes_in_s=2.2 if self.state == "paused" else 0.0)
+
+
+def _get(hosts: LeavingHosts) -> httpx.Response:
+    routes = PluginRoutes(
+        hosts=cast(Any, hosts), access=access_to("127.0.0.1:8787"), user="dev", home="http://127.0.0.1:8788/x"
+    )
+    routes.show([Manifest.of(RAW, load("nextskin"))])
+
+    async def get() -> httpx.Response:
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(routes), base_url="http://127.0.0.1:8787") as client:
+            return await client.get("/stock")
+
+    return asyncio.run(get())
+
+
+def test_a_request_that_meets_a_leaving_host_is_answered_by_the_next() -> None:
+    hosts = LeavingHosts("HOST_UNAVAILABLE", "starting")
+    assert (_get(hosts).text, hosts.asked) == ("ok", 2)
+
+
+@pytest.mark.parametrize("code", ["HOST_EXITED", "JOB_TIMEOUT", "KeyError"])
+def test_what_may_have_run_is_not_asked_for_twice(code: str) -> None:
+    hosts = LeavingHosts(code, "starting")
+    answer = _get(hosts)
+    assert (answer.json(), hosts.asked) == ({"error": "the plugin was replaced", "code": code}, 1)
+
+
+@pytest.mark.parametrize(("state", "wait", "asked"), [("paused", "3", 1), ("starting", "1", 2), ("stopped", None, 1)])
+def test_a_host_that_stays_away_is_said_to(state: str, wait: str | None, asked: int) -> None:
+    hosts = LeavingHosts("HOST_UNAVAILABLE", state, failures=9)
+    answer = _get(hosts)
+    assert (answer.status_code, answer.headers.get("retry-after"), hosts.asked) == (503, wait, asked)

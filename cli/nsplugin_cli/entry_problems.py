@@ -12,10 +12,10 @@ from nsplugin.rules._family import Found, Problem
 from nsplugin.rules.identity import problem as finding
 from nsplugin.spans import Span
 from nsplugin_cli import sources
+from nsplugin_cli.missing_definition import FIRST_LINE, not_defined
 from nsplugin_cli.source.discover import Target
 from nsplugin_cli.source.load import Outcome
 
-FIRST_LINE = Span(1, 1, 1, 2)
 MAX_MESSAGE = 300
 NAMED_CALLS = 5
 
@@ -116,15 +116,13 @@ def _shadowed(outcome: Outcome, target: Target, seconds: float) -> tuple[Path, P
 
 
 def _absent(outcome: Outcome, target: Target, seconds: float) -> tuple[Path, Problem]:
-    wanted = " or ".join(f"`{name}`" for name in outcome.detail["wanted"])
-    message = f"the module {target.module} has no attribute {wanted}"
+    wanted = outcome.detail["wanted"]
     for name, call in outcome.detail["elsewhere"]:
-        hint = f'`{name}` holds a definition: rename it to {wanted}, or set entry = "{target.module}:{name}"'
         path, span = _deepest([call] if call else [], target)
-        return path, finding("NSP004", Found(pointer="", message=message, hint=hint, span=span))
-    hint = f"assign the definition to {wanted} at the top level of the module"
-    span = FIRST_LINE if target.file else _entry_span(target)
-    return target.place, finding("NSP004", Found(pointer="", message=message, hint=hint, span=span))
+        if call is None and target.file is not None:
+            span = sources.span_of_assignment(target.file, [name], None) or span
+        return path, not_defined(target.module, wanted, name, span)
+    return target.place, not_defined(target.module, wanted, None, FIRST_LINE if target.file else _entry_span(target))
 
 
 _EXPLAIN = {"raised": _raised, "died": _died, "timed-out": _timed_out, "shadowed": _shadowed, "absent": _absent}

@@ -170,17 +170,14 @@ def _refused(run: Run, target: Target) -> bool:
     project = target.project
     if not project.faults and target.missing is None:
         return False
-    from nsplugin.rules._family import Found
     from nsplugin.rules.identity import problem
     from nsplugin_cli.sources import shown
 
     path = shown(project.file or project.folder)
     for fault in project.faults:
         run.add(problem("NSP001", fault), path)
-    if not project.faults and target.missing is not None:
-        message, hint = target.missing
-        found = Found(pointer="/entry", message=message, hint=hint, span=project.spans.get("entry"))
-        run.add(problem("NSP002", found), path)
+    if not project.faults and target.missing_entry is not None:
+        run.add(problem("NSP002", target.missing_entry), path)
     run.texts[path] = project.text
     return True
 

@@ -18,11 +18,7 @@ from lint_world import lint
 from nsplugin.pointers import UNKNOWN, split
 from nsplugin_cli.source.python import read_python
 
-ONLY_BUILD = {
-    "NSP002": "an entry is what build imports",
-    "NSP004": "an attribute is what build looks for",
-    "NSP005": "only what runs can take too long",
-}
+ONLY_BUILD = {"NSP005": "only what runs can take too long"}
 """What shows only when the entry is imported."""
 BUILT = [folder for folder in fixture_runs.folders() if any((folder / name).exists() for name in fixture_runs.SOURCES)]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
 
 from nsplugin.platforms import Platform, load
 from nsplugin.pointers import UNKNOWN
@@ -28,7 +28,8 @@ _NOTHING: Final[Mapping[str, Any]] = {}
 class Setting(NamedTuple):
     """What the project file says that the rules need: ``id``, ``version``, the site's time zone.
 
-    ``path``, ``spans``: the file, and where in it the values stand.
+    ``path``, ``spans``: the file, and where in it the values stand. ``entry``: the entry's file, if there is one; ``module``,
+    ``wanted``: its module's name, and the attributes that may hold the definition; ``sure``: whether it must hold one.
     """
 
     identity: Mapping[str, Any] = _NOTHING
@@ -36,6 +37,10 @@ class Setting(NamedTuple):
     path: str | None = None
     spans: Mapping[str, Span] = _NOTHING
 
+    entry: str | None = None
+    module: str = ""
+    wanted: tuple[str, ...] = ()
+    sure: bool = False
 
 class Judged(NamedTuple):
     """The findings of one file, each placed, before any selection; its ignores; how many definitions it holds.
@@ -52,7 +57,7 @@ class Judged(NamedTuple):
 def judge(data: bytes, path: str, setting: Setting, resolve: Resolve | None) -> Judged:
     """Read and judge one file. Never raises on bad input, never runs or imports what it reads."""
     try:
-        file = read_source(data, path, resolve)
+        file = read_source(data, path, resolve, setting.wanted if path == setting.entry else ())
     except ModuleNotFoundError as error:
         if not (error.name or "").startswith("tree_sitter"):
             raise
@@ -62,13 +67,25 @@ def judge(data: bytes, path: str, setting: Setting, resolve: Resolve | None) -> 
     found = [problem for definition in file.definitions for problem in _judged(definition, setting)]
     return Judged(problems=tuple(found), ignores=file.ignores, definitions=len(file.definitions))
 
+    if file.lacks and (setting.sure or file.definitions):
+        found.append(_not_defined(file, setting))
 
-def read_source(data: bytes, path: str, resolve: Resolve | None) -> SourceFile:
-    """The file as its language's reader sees it."""
+def _not_defined(file: SourceFile, setting: Setting) -> Problem:
+    from nsplugin_cli.missing_definition import FIRST_LINE, not_defined
+
+    others = [definition for definition in file.definitions if definition.attribute is not None]
+    other = min(others, key=lambda definition: definition.call, default=None)
+    if other is None:
+        return not_defined(setting.module, setting.wanted, None, FIRST_LINE)
+    return not_defined(setting.module, setting.wanted, other.attribute, other.call)
+
+
+def read_source(data: bytes, path: str, resolve: Resolve | None, wanted: tuple[str, ...] = ()) -> SourceFile:
+    """The file as its language's reader sees it. ``wanted``: the attributes that an entry is to have."""
     if not path.lower().endswith(TYPESCRIPT):
         from nsplugin_cli.source.python import read_python
 
-        return read_python(data, path, resolve)
+        return read_python(data, path, resolve, wanted)
     if not mentions_definer(data):
         return _other_source(data, path)
     from nsplugin_cli.source.typescript import read_typescript
@@ -103,7 +120,8 @@ def _judged(definition: SourceDefinition, setting: Setting) -> Iterator[Problem]
         handlers=definition.handlers,
         facts=definition.facts,
     )
-    for problem in ordered([*definition.problems, *check(subject), *family.check(subject)]):
+    twice = _contradictions(definition, setting) if definition.path == setting.entry and setting.identity else ()
+    for problem in ordered([*definition.problems, *check(subject), *family.check(subject), *twice]):
         key = problem.pointer[1:]
         given = None if isinstance(definition.raw, Mapping) and key in definition.raw else setting.spans.get(key)
         yield problem.placed(definition.spans) if given is None else replace(problem, span=given, path=setting.path)
@@ -111,6 +129,14 @@ def _judged(definition: SourceDefinition, setting: Setting) -> Iterator[Problem]
 
 def _whole(definition: SourceDefinition, platform: Platform, setting: Setting) -> dict[Any, Any]:
     """The raw manifest, completed by what the project file gives and by what only a build can tell."""
+def _contradictions(definition: SourceDefinition, setting: Setting) -> Iterable[Problem]:
+    if definition.attribute not in setting.wanted or setting.identity.keys().isdisjoint(definition.raw):
+        return ()
+    from nsplugin.definition.identity import contradictions
+
+    return contradictions(definition.raw, setting.identity)
+
+
     given = {"manifestVersion": MANIFEST_VERSION, "platform": platform.name, "entry": UNKNOWN}
     loose = definition.attribute is None or definition.path.lower().endswith(TYPESCRIPT)
     identity = {**({"id": UNKNOWN} if loose else {}), **setting.identity}

@@ -6,22 +6,48 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from nsplugin.platforms import every, load
 from nsplugin.pointers import UNKNOWN
+from nsplugin.record import replace
+from nsplugin.rules._family import Found
 from nsplugin_cli import project as projects
+from nsplugin_cli.diagnostic import CONFIG_CODE
 from nsplugin_cli.lint.judging import Setting
 from nsplugin_cli.lint.selection import Selection, selection
 from nsplugin_cli.project import Project
+from nsplugin_cli.source.discover import Target, guess, of_project
 
 
 def _setting(project: Project) -> Setting:
     """What is wrong with a project file is said once: what it meant to give is then unknown, and not missing."""
+    target = of_project(project)
+    known = _entry_of(target, sure=project.get("entry") is not None or target.stem == "plugin")
+    entry = Setting() if project.faults or target.missing is not None else known
     unknown = {"id": UNKNOWN, "version": UNKNOWN} if project.faults else {}
-    return Setting(
+    return replace(
+        entry,
         identity={**unknown, **project.identity},
         timezone=project.get("timezone"),
         path=None if project.file is None else str(project.file),
         spans={key: span for key, span in project.spans.items() if key in project.identity},
     )
+
+
+def _without_project(folder: str) -> Setting:
+    """Without a project file, an entry is a file of the right name that defines something."""
+    entry = guess(Path(folder))
+    if entry is None:
+        return Setting()
+    return _entry_of(Target(project=Project(folder=entry.parent), module=entry.stem, file=entry), sure=False)
+
+
+def _entry_of(target: Target, *, sure: bool) -> Setting:
+    if target.file is None:
+        return Setting()
+    platform = target.project.get("platform")
+    platforms = every() if platform is None else (load(platform),)
+    wanted = (target.attribute,) if target.attribute else tuple(each.layout.attribute for each in platforms)
+    return Setting(entry=str(target.file), module=target.module, wanted=wanted, sure=sure)
 
 
 class Places:
@@ -52,7 +78,7 @@ class Places:
         """What the rules need of the project file."""
         if folder not in self._settings:
             project = self.project(folder)
-            self._settings[folder] = Setting() if project is None else _setting(project)
+            self._settings[folder] = _without_project(folder) if project is None else _setting(project)
         return self._settings[folder]
 
     def root(self, folder: str) -> str:
@@ -90,7 +116,10 @@ class Places:
             self._selections[folder] = base, selection(table, name, self._select, self._ignore)
         return self._selections[folder]
 
-    def faulty(self) -> list[Project]:
-        """The project files met so far that have faults, each once."""
+    def faulty(self) -> list[tuple[Project, str, tuple[Found, ...]]]:
+        """The project files met so far with something wrong, each once: a code and what is found (NSP001, NSP002)."""
         met = {project.file: project for project in self._projects.values() if project is not None}
-        return [project for project in met.values() if project.faults]
+        faulty = [(project, CONFIG_CODE, project.faults) for project in met.values() if project.faults]
+        sound = [project for project in met.values() if not project.faults and project.get("entry") is not None]
+        missing = [(project, of_project(project).missing_entry) for project in sound]
+        return faulty + [(project, "NSP002", (found,)) for project, found in missing if found is not None]

@@ -12,7 +12,7 @@ from nsplugin.record import replace
 from nsplugin.rules._family import Problem
 from nsplugin.rules.identity import problem
 from nsplugin_cli import sources
-from nsplugin_cli.diagnostic import CONFIG_CODE, Diagnostic, Report, WrongCall, ordered
+from nsplugin_cli.diagnostic import Diagnostic, Report, WrongCall, ordered
 from nsplugin_cli.facts import Ignore
 from nsplugin_cli.lint import examining, files, workers
 from nsplugin_cli.lint.examining import Task, UnreadFile, Verdict
@@ -101,6 +101,8 @@ class Run:
         self.places = Places([os.getcwd(), *folders], asked.select, asked.ignore)  # noqa: PTH109
         self.cache = _cache() if asked.cache else None
         self.verdicts: dict[str, Verdict] = {}
+        for folder in folders:  # its project file counts even where there is no source to lint
+            self.places.project(folder)
         self.unread: list[tuple[str, str]] = []
         examining.forget()
 
@@ -114,7 +116,7 @@ class Run:
             command="lint",
             files=len(self.verdicts),
             diagnostics=ordered(diagnostics),
-            sources=self._texts([*counted, *(str(project.file) for project in self.places.faulty())]),
+            sources=self._texts([*counted, *(str(project.file) for project, _, _ in self.places.faulty())]),
         )
         lacking = sum(verdict.judged.lacking for verdict in self.verdicts.values())
         return Outcome(report=report, problems=counted, tasks=tasks, unread=tuple(self.unread), lacking=lacking)
@@ -210,10 +212,10 @@ class Run:
         return needless(idle, {rule.code for rule in rules()})
 
     def _faults(self) -> Iterator[Diagnostic]:
-        """What is wrong with the project files (NSP001)."""
-        for project in self.places.faulty():
-            for fault in project.faults:
-                yield _diagnostic(problem(CONFIG_CODE, fault), str(project.file))
+        """What is wrong with the project files."""
+        for project, code, faults in self.places.faulty():
+            for fault in faults if self.places.takes(code, str(project.file)) else ():
+                yield _diagnostic(problem(code, fault), str(project.file))
 
     def _texts(self, paths: Iterable[str]) -> dict[str, str]:
         """The text of each file that a finding stands in, by its shown path."""

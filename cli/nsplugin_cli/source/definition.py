@@ -40,10 +40,12 @@ class SourceDefinition(NamedTuple):
 class SourceFile(NamedTuple):
     """One file, read. ``unreadable`` is the one finding (NSP003) of a file that does not parse; it then has no definitions.
 
-    ``ignores``: the comments that silence findings, whether or not the file defines anything.
+    ``ignores``: the comments that silence findings, whether or not the file defines anything. ``lacks``: the module surely has
+    none of the attributes that were asked for.
     """
 
     path: str
     definitions: tuple[SourceDefinition, ...] = ()
     unreadable: Found | None = None
     ignores: tuple[Ignore, ...] = ()
+    lacks: bool = False

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from nsplugin.record import record
+from nsplugin.rules._family import Found
 from nsplugin_cli import project as projects
 from nsplugin_cli.diagnostic import WrongCall
 from nsplugin_cli.project import Project
@@ -39,6 +40,14 @@ class Target:
     def stem(self) -> str:
         """The last part of the module's name: what the manifest's file is called after."""
         return self.module.rpartition(".")[2] or "plugin"
+
+    @property
+    def missing_entry(self) -> Found | None:
+        """What is found (NSP002) where there is no entry, at its place in the project file."""
+        if self.missing is None:
+            return None
+        message, hint = self.missing
+        return Found(pointer="/entry", message=message, hint=hint, span=self.project.spans.get("entry"))
 
     @property
     def place(self) -> Path:
@@ -103,8 +112,8 @@ def _of_folder(folder: Path) -> Target | None:
     project = projects.at(folder)
     if project is not None:
         return of_project(project)
-    guess = _guess(folder)
-    return None if guess is None else Target(project=Project(folder=folder), module=guess.stem, file=guess)
+    guessed = guess(folder)
+    return None if guessed is None else Target(project=Project(folder=folder), module=guessed.stem, file=guessed)
 
 
 def _below(folder: Path) -> Iterator[Target]:
@@ -120,10 +129,10 @@ def of_project(project: Project) -> Target:
     """The plugin of a project file: its ``entry``, or a guess beside it."""
     entry = project.get("entry")
     if entry is None:
-        guess = _guess(project.folder)
-        if guess is None:
+        guessed = guess(project.folder)
+        if guessed is None:
             return Target(project=project, missing=_nothing(project.folder))
-        return Target(project=project, module=guess.stem, file=guess)
+        return Target(project=project, module=guessed.stem, file=guessed)
     module, attribute = entry_parts(entry) or ("", None)
     file = module_file(project.folder, module)
     if file is None and entry.partition(":")[0].endswith(".py"):
@@ -138,7 +147,8 @@ def module_file(folder: Path, module: str) -> Path | None:
     return next((candidate for candidate in candidates if candidate.is_file()), None)
 
 
-def _guess(folder: Path) -> Path | None:
+def guess(folder: Path) -> Path | None:
+    """The file of a folder that is its entry when none is named."""
     return next((folder / name for name in GUESSES if (folder / name).is_file()), None)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, Final
 
@@ -33,11 +33,11 @@ def _platforms() -> dict[str, Platform]:
     return {platform.layout.definer: platform for platform in every()}
 
 
-def read_python(data: bytes, path: str, resolve: Resolve | None = None) -> SourceFile:
+def read_python(data: bytes, path: str, resolve: Resolve | None = None, wanted: Sequence[str] = ()) -> SourceFile:
     """The definitions of a Python source file. Never raises on bad input, never runs or imports anything.
 
     ``resolve`` finds the repository's other modules (see :data:`~nsplugin_cli.source.definition.Resolve`); without it, what is
-    imported is unknown.
+    imported is unknown. ``wanted``: the attributes that the module is to have, if it is an entry.
     """
     try:
         text = decode(data)
@@ -45,12 +45,13 @@ def read_python(data: bytes, path: str, resolve: Resolve | None = None) -> Sourc
     except Unreadable as error:
         return SourceFile(path=path, unreadable=error.fault)
     ignores = python_ignores(text.source) if "nsplugin" in text.source else ()
-    if not _MENTION.search(text.source):
+    if not wanted and not _MENTION.search(text.source):
         return SourceFile(path=path, ignores=ignores)
     reader = _Reader(Module(path, text, Tree(tree)), resolve)
     definitions = tuple(reader.definitions())
     reader.release()
-    return SourceFile(path=path, definitions=definitions, ignores=ignores)
+    missing = bool(wanted) and reader.lacks(wanted)
+    return SourceFile(path=path, definitions=definitions, ignores=ignores, lacks=missing)
 
 
 def spans_of_call(data: bytes, site: CallSite) -> SpanMap:
@@ -109,6 +110,14 @@ class _Reader:
         self.module.tree.release()
 
     def value(self, node: ast.expr, scope: Scope) -> Value:
+    def lacks(self, names: Sequence[str]) -> bool:
+        """Whether the module surely has no attribute of these names."""
+        if any(name in self.module.root.stores for name in names):
+            return False
+        from nsplugin_cli.source.python_entry import lacks
+
+        return lacks(self.module, self.evaluator.modules, names)
+
         """What an expression is."""
         return self.evaluator.value(node, self.module, scope)
 

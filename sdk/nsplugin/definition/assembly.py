@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from nsplugin.definition.call_site import CallSite
+from nsplugin.definition.identity import FROM_PROJECT, contradictions
 from nsplugin.definition.job import DEFINER as JOB_DEFINER
 from nsplugin.definition.job import Decorator, JobDefinition
 from nsplugin.definition.judge import MANIFEST_VERSION, check, platform_of
@@ -19,12 +20,9 @@ from nsplugin.platforms import Platform
 from nsplugin.pointers import UNKNOWN, join, split
 from nsplugin.record import field, record
 from nsplugin.rules import ordered
-from nsplugin.wording import found
 
 if TYPE_CHECKING:
     from nsplugin.rules import Problem
-
-_FROM_PROJECT = ("id", "version")
 
 
 @record(frozen=False)
@@ -129,13 +127,8 @@ def _no_definition(value: Any, platform: Platform, hint: str) -> Problem:
 def _complete(assembled: Assembled, platform: Platform, project: Mapping[str, Any]) -> Iterator[Problem]:
     """Fill in what the project file gives, in the manifest's order (spec/sdk.md: both and different is an error)."""
     raw = assembled.raw
-    for key in _FROM_PROJECT:
-        if key in project and raw.get(key, project[key]) != project[key]:
-            message = (
-                f"`{key}` is {found(raw[key], 'python')} in the call and {found(project[key], 'python')} in the project file"
-            )
-            yield problem("NSP001", join("", key), message, "give it in one place")
-    from_project = {key: project[key] for key in (*_FROM_PROJECT, "entry") if key in project}
+    yield from contradictions(raw, project)
+    from_project = {key: project[key] for key in (*FROM_PROJECT, "entry") if key in project}
     whole = {**from_project, **raw}
     known = {key: whole[key] for key in platform.layout.fields if key in whole}
     assembled.raw = {**known, **whole}

@@ -36,11 +36,11 @@ class Setting(NamedTuple):
     timezone: str | None = None
     path: str | None = None
     spans: Mapping[str, Span] = _NOTHING
-
     entry: str | None = None
     module: str = ""
     wanted: tuple[str, ...] = ()
     sure: bool = False
+
 
 class Judged(NamedTuple):
     """The findings of one file, each placed, before any selection; its ignores; how many definitions it holds.
@@ -65,10 +65,10 @@ def judge(data: bytes, path: str, setting: Setting, resolve: Resolve | None) -> 
     if file.unreadable is not None:
         return Judged(problems=(identified("NSP003", file.unreadable),), ignores=file.ignores)
     found = [problem for definition in file.definitions for problem in _judged(definition, setting)]
-    return Judged(problems=tuple(found), ignores=file.ignores, definitions=len(file.definitions))
-
     if file.lacks and (setting.sure or file.definitions):
         found.append(_not_defined(file, setting))
+    return Judged(problems=tuple(found), ignores=file.ignores, definitions=len(file.definitions))
+
 
 def _not_defined(file: SourceFile, setting: Setting) -> Problem:
     from nsplugin_cli.missing_definition import FIRST_LINE, not_defined
@@ -127,8 +127,6 @@ def _judged(definition: SourceDefinition, setting: Setting) -> Iterator[Problem]
         yield problem.placed(definition.spans) if given is None else replace(problem, span=given, path=setting.path)
 
 
-def _whole(definition: SourceDefinition, platform: Platform, setting: Setting) -> dict[Any, Any]:
-    """The raw manifest, completed by what the project file gives and by what only a build can tell."""
 def _contradictions(definition: SourceDefinition, setting: Setting) -> Iterable[Problem]:
     if definition.attribute not in setting.wanted or setting.identity.keys().isdisjoint(definition.raw):
         return ()
@@ -137,6 +135,8 @@ def _contradictions(definition: SourceDefinition, setting: Setting) -> Iterable[
     return contradictions(definition.raw, setting.identity)
 
 
+def _whole(definition: SourceDefinition, platform: Platform, setting: Setting) -> dict[Any, Any]:
+    """The raw manifest, completed by what the project file gives and by what only a build can tell."""
     given = {"manifestVersion": MANIFEST_VERSION, "platform": platform.name, "entry": UNKNOWN}
     loose = definition.attribute is None or definition.path.lower().endswith(TYPESCRIPT)
     identity = {**({"id": UNKNOWN} if loose else {}), **setting.identity}

@@ -99,10 +99,10 @@ class Run:
         folders = [os.path.abspath(path) for path in asked.paths if path.is_dir()]  # noqa: PTH100
         self.walked = bool(folders)
         self.places = Places([os.getcwd(), *folders], asked.select, asked.ignore)  # noqa: PTH109
-        self.cache = _cache() if asked.cache else None
-        self.verdicts: dict[str, Verdict] = {}
         for folder in folders:  # its project file counts even where there is no source to lint
             self.places.project(folder)
+        self.cache = _cache() if asked.cache else None
+        self.verdicts: dict[str, Verdict] = {}
         self.unread: list[tuple[str, str]] = []
         examining.forget()
 

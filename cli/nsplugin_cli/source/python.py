@@ -49,8 +49,8 @@ def read_python(data: bytes, path: str, resolve: Resolve | None = None, wanted: 
         return SourceFile(path=path, ignores=ignores)
     reader = _Reader(Module(path, text, Tree(tree)), resolve)
     definitions = tuple(reader.definitions())
-    reader.release()
     missing = bool(wanted) and reader.lacks(wanted)
+    reader.release()
     return SourceFile(path=path, definitions=definitions, ignores=ignores, lacks=missing)
 
 
@@ -109,7 +109,6 @@ class _Reader:
         self.evaluator.release()
         self.module.tree.release()
 
-    def value(self, node: ast.expr, scope: Scope) -> Value:
     def lacks(self, names: Sequence[str]) -> bool:
         """Whether the module surely has no attribute of these names."""
         if any(name in self.module.root.stores for name in names):
@@ -118,6 +117,7 @@ class _Reader:
 
         return lacks(self.module, self.evaluator.modules, names)
 
+    def value(self, node: ast.expr, scope: Scope) -> Value:
         """What an expression is."""
         return self.evaluator.value(node, self.module, scope)
 

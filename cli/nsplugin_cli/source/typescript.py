@@ -16,9 +16,12 @@ from nsplugin.spans import Position, SpanMap
 from nsplugin_cli.source.definition import Resolve, SourceDefinition, SourceFile
 from nsplugin_cli.source.typescript_bytes import Unreadable, decode
 from nsplugin_cli.source.typescript_facts import facts_of
-from nsplugin_cli.source.typescript_module import Imported, Module, plain
+from nsplugin_cli.source.typescript_module import Module
+from nsplugin_cli.source.typescript_names import Imported, Part
+from nsplugin_cli.source.typescript_origins import Origins
 from nsplugin_cli.source.typescript_scalars import pieces, undefined
 from nsplugin_cli.source.typescript_text import ignores, syntax_fault
+from nsplugin_cli.source.typescript_tree import plain
 from nsplugin_cli.source.typescript_values import (
     CallValue,
     Entry,
@@ -77,6 +80,7 @@ class _Reader:
         self.repository = resolve
         self.modules: dict[str, Module] = {module.path: module}
         self.definers = _definers()
+        self.origins = Origins(self.resolve)
         self.evaluator = Evaluator(self.resolve, self.definer)
 
     def resolve(self, source: str, path: str) -> Module | None:
@@ -99,34 +103,21 @@ class _Reader:
     def definer(self, module: Module, call: Node) -> str | None:
         """The definer that a call names, under whatever name it was imported."""
         function = call.child_by_field_name("function")
-        if function is None:
+        if function is None or not self._may_name_definer(module, function):
             return None
+        origin = self.origins.of(module, function)
+        named = isinstance(origin, tuple) and len(origin) == 2 and origin[0] != "" and origin[1] in self.definers
+        return origin[1] if named and isinstance(origin, tuple) else None
+
+    def _may_name_definer(self, module: Module, function: Node) -> bool:
+        """A quick look: most calls name something else."""
         if function.type == "identifier":
-            return self._imported_definer(module, module.names.bound.get(module.text(function)), None)
-        if function.type == "member_expression":
-            target, name = function.child_by_field_name("object"), function.child_by_field_name("property")
-            if target is not None and name is not None and target.type == "identifier":
-                return self._imported_definer(module, module.names.bound.get(module.text(target)), module.text(name))
-        return None
-
-    def _imported_definer(self, module: Module, bound: Any, member: str | None) -> str | None:
-        if not isinstance(bound, Imported):
-            return None
-        if bound.source.startswith("."):
-            return self._through_own_module(module, bound, member)
-        name = bound.name if member is None else member if bound.name in ("*", "default") else None
-        return name if name in self.definers else None
-
-    def _through_own_module(self, module: Module, bound: Imported, member: str | None) -> str | None:
-        """A definer that a module of the repository passes on: ``export { defineJob } from "@cogover/sdk"``."""
-        target = self.resolve(bound.source, module.path)
-        name = bound.name if member is None else member
-        exported = target.names.exported.get(name) if target is not None else None
-        if isinstance(exported, str) and target is not None:
-            exported = target.names.bound.get(exported)
-        if isinstance(exported, Imported) and not exported.source.startswith(".") and exported.name in self.definers:
-            return exported.name
-        return None
+            bound = module.names.bound.get(module.text(function))
+            return isinstance(bound, (Imported, Part)) or (
+                isinstance(bound, Node) and plain(bound).type in ("identifier", "member_expression", "subscript_expression")
+            )
+        name = function.child_by_field_name("property")
+        return function.type == "member_expression" and name is not None and module.text(name) in self.definers
 
     def definitions(self) -> Iterator[SourceDefinition]:
         """What the file defines: whole plugins, lists of jobs, and the jobs that no list of the file holds."""
@@ -157,7 +148,7 @@ class _Reader:
                 self._handler(entry.item.value.get(_OWN_HANDLER), entry.item.value, join("", section, name), shaped)
 
     def _handler(self, entry: Entry | None, around: Mapping, pointer: str, shaped: Shaped) -> None:
-        if entry is None:
+        if entry is None or undefined(entry.item.value):
             if UNKNOWN not in around:
                 shaped.handlers[pointer] = Handler(described="nothing", callable=False, missing=True)
             return
@@ -257,6 +248,8 @@ class _Reader:
                 yield UNKNOWN, UNKNOWN
                 continue
             if name == _OWN_HANDLER and pointer.count("/") == 2 and pointer.startswith(("/jobs/", "/routes/")):
+                continue
+            if undefined(entry.item.value):
                 continue
             inner = join(pointer, name)
             if entry.key is not None and located.module is self.module:

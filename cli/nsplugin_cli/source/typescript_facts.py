@@ -12,10 +12,11 @@ from nsplugin.platforms import Platform
 from nsplugin.pointers import UNKNOWN
 from nsplugin.record import field, record
 from nsplugin_cli.facts import Argument, ContextUse, Enqueue, Facts, PayloadRead, SecretRaised
-from nsplugin_cli.source.typescript_module import Module, plain
+from nsplugin_cli.source.typescript_module import Module
 from nsplugin_cli.source.typescript_scalars import undefined
 from nsplugin_cli.source.typescript_secrets import raised_secrets, secret_names
 from nsplugin_cli.source.typescript_timers import inside, timers
+from nsplugin_cli.source.typescript_tree import plain
 from nsplugin_cli.source.typescript_values import CallValue, Evaluator, FunctionValue, Located
 from nsplugin_cli.source.typescript_values import Mapping as ObjectValue
 
@@ -239,7 +240,7 @@ class _Walk:
         found = {}
         for name, entry in located.value.items():
             here = entry.item.node if entry.item.module is frame.module else node
-            if name is not UNKNOWN and here is not None:
+            if name is not UNKNOWN and here is not None and not undefined(entry.item.value):
                 found[name] = Argument(value=plain_value(entry.item), span=frame.module.span(here), written=name)
         return found, UNKNOWN in located.value
 
@@ -266,7 +267,8 @@ def plain_value(located: Located) -> Any:
     """The value without places: dicts and lists of plain values, ``UNKNOWN`` for what is none."""
     value = located.value
     if isinstance(value, ObjectValue):
-        return {name: UNKNOWN if name is UNKNOWN else plain_value(entry.item) for name, entry in value.items()}
+        given = {name: entry.item for name, entry in value.items() if not undefined(entry.item.value)}
+        return {name: UNKNOWN if name is UNKNOWN else plain_value(item) for name, item in given.items()}
     if isinstance(value, list):
         return [plain_value(item) for item in value]
     return UNKNOWN if isinstance(value, (FunctionValue, CallValue)) or undefined(value) else value

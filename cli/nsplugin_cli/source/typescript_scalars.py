@@ -9,9 +9,10 @@ from typing import Any, Final
 from tree_sitter import Node
 
 from nsplugin.pointers import UNKNOWN
-from nsplugin_cli.source.typescript_module import Module
+from nsplugin_cli.source.typescript_tree import Source
 
-_TEXT: Final = 200_000
+MOST_TEXT: Final = 200_000
+"""More characters than that are not put together."""
 ABSENT: Final = object()
 
 
@@ -20,18 +21,28 @@ def undefined(value: Any) -> bool:
     return value is ABSENT
 
 
-def pieces(module: Module, node: Node) -> Iterator[tuple[str, int, int]]:
-    """The decoded parts of a string or template literal with the bytes each stands for: ``(text, start, end)``."""
+def pieces(source: Source, node: Node, *, substitutions: bool = False) -> Iterator[tuple[str, int, int]]:
+    """The decoded parts of a string or template literal with the bytes each stands for: ``(text, start, end)``.
+
+    With ``substitutions`` each of a template's has its place among the parts, as ``("", -1, -1)``.
+    """
     high: tuple[str, int] | None = None
     for child in node.named_children:
+        if child.type == "template_substitution" and substitutions:
+            if high is not None:
+                yield high[0], high[1], child.start_byte
+                high = None
+            yield "", -1, -1
         if child.type not in ("string_fragment", "escape_sequence"):
             continue
-        text, start = module.text(child), child.start_byte
+        text, start = source.text(child), child.start_byte
         if child.type == "escape_sequence":
             text = unescaped(text)
+        elif node.type == "template_string" and "\r" in text:
+            text = text.replace("\r\n", "\n").replace("\r", "\n")
         if high is not None:
             paired = "\udc00" <= text[:1] <= "\udfff"
-            text, start = (_joined(high[0], text), high[1]) if paired else (high[0] + text, high[1])
+            text, start = (whole(high[0] + text), high[1]) if paired else (high[0] + text, high[1])
             high = None
         if len(text) == 1 and "\ud800" <= text <= "\udbff":
             high = (text, start)
@@ -41,12 +52,14 @@ def pieces(module: Module, node: Node) -> Iterator[tuple[str, int, int]]:
         yield high[0], high[1], node.end_byte - 1
 
 
-def _joined(high: str, low: str) -> str:
-    """The character of two surrogates, which JavaScript keeps apart only in its own counting."""
-    return (high + low).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+def whole(text: str) -> str:
+    """The text with surrogates that meet joined to one character, which JavaScript keeps apart only in its own counting."""
+    if text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text):
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
-_ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}
+_ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v"}
 
 
 def unescaped(text: str) -> str:
@@ -58,6 +71,8 @@ def unescaped(text: str) -> str:
             return chr(int(body[1:].strip("{}"), 16))
         except (ValueError, OverflowError):
             return body
+    if body and all(digit in "01234567" for digit in body):
+        return chr(int(body, 8))
     return _ESCAPES.get(body, body)
 
 
@@ -96,7 +111,11 @@ def computed(operator: str, left: Any, right: Any) -> Any:
         return right if left is None or undefined(left) else (left if _scalar(left) else UNKNOWN)
     if operator == "+" and (isinstance(left, str) or isinstance(right, str)):
         first, second = as_text(left), as_text(right)
-        return first + second if first is not None and second is not None and len(first) + len(second) <= _TEXT else UNKNOWN
+        return (
+            whole(first + second)
+            if first is not None and second is not None and len(first) + len(second) <= MOST_TEXT
+            else UNKNOWN
+        )
     if not all(isinstance(side, (int, float)) and not isinstance(side, bool) for side in (left, right)):
         return UNKNOWN
     return _arithmetic(operator, float(left), float(right))

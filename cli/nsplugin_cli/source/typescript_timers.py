@@ -9,7 +9,9 @@ from tree_sitter import Node
 
 from nsplugin.spans import Span
 from nsplugin_cli.facts import Timer
-from nsplugin_cli.source.typescript_module import Imported, Module, plain
+from nsplugin_cli.source.typescript_module import Module
+from nsplugin_cli.source.typescript_names import Imported
+from nsplugin_cli.source.typescript_tree import plain
 
 _TIMERS: Final = frozenset({"setInterval", "setTimeout"})
 FUNCTIONS: Final = frozenset(

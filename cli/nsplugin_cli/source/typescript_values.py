@@ -9,7 +9,9 @@ from tree_sitter import Node
 
 from nsplugin.pointers import UNKNOWN
 from nsplugin.record import field, record
-from nsplugin_cli.source.typescript_module import Imported, Module, plain
+from nsplugin_cli.source.typescript_methods import METHODS, Failed
+from nsplugin_cli.source.typescript_module import UNBOUND, Module
+from nsplugin_cli.source.typescript_names import Imported, Part
 from nsplugin_cli.source.typescript_scalars import (
     ABSENT,
     as_text,
@@ -18,8 +20,10 @@ from nsplugin_cli.source.typescript_scalars import (
     parsed_number,
     pieces,
     undefined,
-    unescaped,
+    whole,
 )
+from nsplugin_cli.source.typescript_tree import plain
+from nsplugin_cli.source.typescript_uses import steady
 
 _DEPTH: Final = 60
 _STEPS: Final = 20_000
@@ -52,6 +56,8 @@ class Located:
     value: Any
     node: Node
     module: Module
+    listed: tuple[Module, Node] | None = None
+    """Where an array lists an item that stands in another file."""
 
 
 @record(kw_only=False)
@@ -92,16 +98,26 @@ class Evaluator:
             self.busy.discard(mark)
 
     def name(self, module: Module, name: str, node: Node) -> Located:
-        """What a top-level name of the module stands for."""
-        bound = module.names.bound.get(name)
+        """What a name stands for where it is used."""
+        home = module.home(node, name)
+        bound = None if home is None else home[1]
+        if home is None or bound is None:
+            return Located(UNKNOWN, node, module)
+        found = self._bound(module, bound, node)
+        if isinstance(found.value, (Mapping, list)) and not steady(module, name, home[0], _is_deep(found.value)):
+            return Located(UNKNOWN, node, module)
+        return found
+
+    def _bound(self, module: Module, bound: Node | Imported | Part, node: Node) -> Located:
         if isinstance(bound, Imported):
             return self._imported(module, bound, node)
-        if bound is None or _shadowed(module, node, name):
-            return Located(UNKNOWN, node, module)
-        if bound.type in ("function_declaration", "generator_function_declaration"):
+        if isinstance(bound, Part):
+            found = self.evaluate(module, bound.value)
+            for key in bound.keys:
+                found = _item(found.value, key, node, module)
+            return self._through(module, node, found)
+        if bound.type.endswith("function_declaration"):
             return Located(FunctionValue(bound, module), bound, module)
-        if bound.type.endswith("_declaration"):
-            return Located(UNKNOWN, node, module)
         return self._through(module, node, self.evaluate(module, bound))
 
     def _imported(self, module: Module, imported: Imported, node: Node) -> Located:
@@ -119,64 +135,47 @@ class Evaluator:
 
     def export(self, module: Module, name: str, hops: int = 0) -> Located | None:
         """What a module exports under a name, followed through re-exports."""
-        if hops > 8:
+        if hops > _HOPS:
             return None
-        exported = module.names.exported.get(name)
-        if isinstance(exported, str):
-            return self.name(module, exported, module.root)
-        if isinstance(exported, Imported):
-            target = self.resolve(exported.source, module.path)
-            return self.export(target, exported.name, hops + 1) if target is not None else None
-        if exported is not None:
-            if exported.type in ("function_declaration", "generator_function_declaration"):
+        names = module.names
+        if name in names.exported:
+            exported = names.exported[name]
+            if exported is None:
+                return None
+            if isinstance(exported, str):
+                return self.name(module, exported, module.root)
+            if isinstance(exported, Imported):
+                target = self.resolve(exported.source, module.path)
+                return self.export(target, exported.name, hops + 1) if target is not None else None
+            if exported.type.endswith("function_declaration"):
                 return Located(FunctionValue(exported, module), exported, module)
             return self.evaluate(module, exported)
-        for source in module.names.stars if name != "default" else ():
+        return self._starred(module, name, hops) if name != "default" else None
+
+    def _starred(self, module: Module, name: str, hops: int) -> Located | None:
+        """What ``export * from`` passes on; a name that two modules give is given by none."""
+        found = []
+        for source in module.names.stars:
             target = self.resolve(source, module.path)
-            found = self.export(target, name, hops + 1) if target is not None else None
-            if found is not None:
-                return found
-        return None
+            if target is None:
+                return None
+            found.append(self.export(target, name, hops + 1))
+        given = [each for each in found if each is not None]
+        return given[0] if len(given) == 1 else None
+
+    def steady_namespace(self, module: Module, name: str, node: Node) -> bool:
+        """Whether nothing is changed through ``name`` of ``import * as name``."""
+        home = module.home(node, name)
+        return home is not None and steady(module, name, home[0], True)
 
 
-def _shadowed(module: Module, node: Node, name: str) -> bool:
-    """Whether a function around the node has a parameter or variable of that name."""
-    around = node.parent
-    while around is not None:
-        if around.type in _FUNCTIONS and name in _local_names(module, around):
-            return True
-        around = around.parent
-    return False
+_HOPS: Final = 20
 
 
-_FUNCTIONS: Final = frozenset(
-    {"arrow_function", "function_expression", "function_declaration", "method_definition", "generator_function", "function"}
-)
-
-
-def _local_names(module: Module, function: Node) -> set[str]:
-    names: set[str] = set()
-    stack = [child for child in function.children if child.type in ("formal_parameters", "identifier", "statement_block")]
-    while stack:
-        node = stack.pop()
-        if node.type in ("identifier", "shorthand_property_identifier_pattern") and _binds(node):
-            names.add(module.text(node))
-        stack.extend(node.named_children)
-    return names
-
-
-def _binds(node: Node) -> bool:
-    around = node.parent
-    while around is not None and around.type in ("object_pattern", "array_pattern", "pair_pattern", "assignment_pattern"):
-        around = around.parent
-    return around is not None and around.type in (
-        "variable_declarator",
-        "required_parameter",
-        "optional_parameter",
-        "formal_parameters",
-        "arrow_function",
-        "function_declaration",
-    )
+def _is_deep(container: Mapping | list[Located]) -> bool:
+    """Whether an object or array may hold something that can be changed in turn."""
+    items = [entry.item for entry in container.values()] if isinstance(container, Mapping) else container
+    return any(item.value is UNKNOWN or isinstance(item.value, (Mapping, list, FunctionValue, CallValue)) for item in items)
 
 
 def _unknown(evaluator: Evaluator, module: Module, node: Node) -> Located:
@@ -188,7 +187,7 @@ def _constant(value: Any) -> Callable[[Evaluator, Module, Node], Located]:
 
 
 def _string(evaluator: Evaluator, module: Module, node: Node) -> Located:
-    return Located("".join(text for text, _, _ in pieces(module, node)), node, module)
+    return Located(whole("".join(text for text, _, _ in pieces(module, node))), node, module)
 
 
 def _template(evaluator: Evaluator, module: Module, node: Node) -> Located:
@@ -200,9 +199,11 @@ def _template(evaluator: Evaluator, module: Module, node: Node) -> Located:
             if text is None:
                 return Located(UNKNOWN, node, module)
             parts.append(text)
-        else:
-            parts.extend([module.text(child)] if child.type == "string_fragment" else [unescaped(module.text(child))])
-    return Located("".join(parts), node, module)
+    if not parts:
+        return _string(evaluator, module, node)
+    texts = iter(parts)
+    written = (next(texts) if start < 0 else text for text, start, _ in pieces(module, node, substitutions=True))
+    return Located(whole("".join(written)), node, module)
 
 
 def _number(evaluator: Evaluator, module: Module, node: Node) -> Located:
@@ -241,22 +242,26 @@ def _ternary(evaluator: Evaluator, module: Module, node: Node) -> Located:
 
 def _identifier(evaluator: Evaluator, module: Module, node: Node) -> Located:
     name = module.text(node)
-    if name == "undefined":
-        return Located(ABSENT, node, module)
-    if name in ("NaN", "Infinity") and name not in module.names.bound:
-        return Located(float(name.lower()[:3]), node, module)
+    if name in _CONSTANTS and module.binding(node, name) is UNBOUND:
+        return Located(_CONSTANTS[name], node, module)
     return evaluator.name(module, name, node)
+
+
+_CONSTANTS: Final = {"undefined": ABSENT, "NaN": float("nan"), "Infinity": float("inf")}
 
 
 def _member(evaluator: Evaluator, module: Module, node: Node) -> Located:
     target, name = node.child_by_field_name("object"), node.child_by_field_name("property")
-    if target is None or name is None:
+    if target is None or name is None or name.type != "property_identifier":
         return Located(UNKNOWN, node, module)
-    namespace = module.names.bound.get(module.text(target)) if target.type == "identifier" else None
-    if isinstance(namespace, Imported) and namespace.name == "*":
+    namespace = module.binding(target, module.text(target)) if target.type == "identifier" else None
+    if isinstance(namespace, Imported) and namespace.name in ("*", "default"):
         exporting = evaluator.resolve(namespace.source, module.path)
-        found = evaluator.export(exporting, module.text(name)) if exporting is not None else None
-        return found if found is not None else Located(UNKNOWN, node, module)
+        if exporting is None or not evaluator.steady_namespace(module, module.text(target), target):
+            return Located(UNKNOWN, node, module)
+        if namespace.name == "*" or "default" not in exporting.names.exported:
+            found = evaluator.export(exporting, module.text(name))
+            return found if found is not None else Located(UNKNOWN, node, module)
     return _item(evaluator.evaluate(module, target).value, module.text(name), node, module)
 
 
@@ -268,8 +273,9 @@ def _subscript(evaluator: Evaluator, module: Module, node: Node) -> Located:
 
 
 def _item(container: Any, key: Any, node: Node, module: Module) -> Located:
-    if isinstance(container, Mapping) and isinstance(key, str) and key in container and UNKNOWN not in container:
-        return container[key].item
+    if isinstance(container, Mapping) and isinstance(key, (str, int)) and UNKNOWN not in container:
+        entry = container.get(as_text(key))
+        return Located(UNKNOWN, node, module) if entry is None else entry.item
     if isinstance(container, list) and isinstance(key, int) and not isinstance(key, bool) and 0 <= key < len(container):
         before = container[: key + 1]
         if all(item.value is not UNKNOWN for item in before):
@@ -281,21 +287,28 @@ def _object(evaluator: Evaluator, module: Module, node: Node) -> Located:
     result = Mapping()
     for child in node.named_children:
         if child.type == "spread_element":
-            _spread_into(evaluator, module, result, child)
+            _spread_into(module, result, child, evaluator.evaluate(module, child.named_children[0]))
         elif child.type != "comment":
             key, entry = _entry(evaluator, module, child)
+            if key is UNKNOWN:
+                _obscure(result, child, module)
             result.pop(key, None)
-            if not undefined(entry.item.value):
-                result[key] = entry
+            result[key] = entry
     return Located(result, node, module)
 
 
-def _spread_into(evaluator: Evaluator, module: Module, result: Mapping, spread: Node) -> None:
-    inner = evaluator.evaluate(module, spread.named_children[0])
+def _obscure(result: Mapping, by: Node, module: Module) -> None:
+    """What stood before may be overwritten by what is not known."""
+    for key in list(result):
+        result[key] = Entry(result[key].key, Located(UNKNOWN, by, module))
+
+
+def _spread_into(module: Module, result: Mapping, spread: Node, inner: Located) -> None:
+    if inner.value is None or inner.value is False or undefined(inner.value):
+        return
+    if not isinstance(inner.value, Mapping) or UNKNOWN in inner.value:
+        _obscure(result, spread, module)
     if not isinstance(inner.value, Mapping):
-        # what stood before may be overwritten by what is not known
-        for key in list(result):
-            result[key] = Entry(result[key].key, Located(UNKNOWN, spread, module))
         result[UNKNOWN] = Entry(None, Located(UNKNOWN, spread, module))
         return
     for key, entry in inner.value.items():
@@ -330,15 +343,25 @@ def _key(evaluator: Evaluator, module: Module, node: Node) -> Any:
 
 def _array(evaluator: Evaluator, module: Module, node: Node) -> Located:
     items: list[Located] = []
-    for child in node.named_children:
-        if child.type == "comment":
-            continue
-        if child.type == "spread_element":
+    before = "["
+    for child in node.children:
+        if child.type == "," and before in ("[", ","):
+            items.append(Located(UNKNOWN, node, module))
+        elif child.type == "spread_element":
             inner = evaluator.evaluate(module, child.named_children[0])
-            items.extend(inner.value if isinstance(inner.value, list) else [Located(UNKNOWN, child, module)])
-        else:
-            items.append(evaluator.evaluate(module, child))
+            given = inner.value if isinstance(inner.value, list) else [Located(UNKNOWN, child, module)]
+            items.extend(_listed_at(item, module, child) for item in given)
+        elif child.is_named and child.type != "comment":
+            items.append(_listed_at(evaluator.evaluate(module, child), module, child))
+        before = before if child.type == "comment" else child.type
     return Located(items, node, module)
+
+
+def _listed_at(item: Located, module: Module, node: Node) -> Located:
+    """An item that stands in another file, with the place where this one lists it."""
+    if item.module is module or item.listed is not None:
+        return item
+    return Located(item.value, item.node, item.module, (module, node))
 
 
 def _function(evaluator: Evaluator, module: Module, node: Node) -> Located:
@@ -350,23 +373,48 @@ def _call(evaluator: Evaluator, module: Module, node: Node) -> Located:
     if definer is not None:
         return Located(CallValue(node, module, definer), node, module)
     function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
-    if function is not None and arguments is not None and arguments.named_child_count == 1:
-        called = module.text(function)
-        if called == "Object.freeze" or called.endswith(".freeze"):
-            return evaluator.evaluate(module, arguments.named_children[0])
-        if function.type == "member_expression":
-            return _method(evaluator, module, node, function, arguments.named_children[0])
+    if function is None or arguments is None or function.type != "member_expression":
+        return Located(UNKNOWN, node, module)
+    target, name = function.child_by_field_name("object"), function.child_by_field_name("property")
+    given = [child for child in arguments.named_children if child.type != "comment"]
+    if target is None or name is None or any(child.type == "spread_element" for child in given):
+        return Located(UNKNOWN, node, module)
+    if module.text(target) == "Object" and module.binding(target, "Object") is UNBOUND:
+        return _of_object(evaluator, module, node, module.text(name), given)
+    if module.text(name) not in METHODS:
+        return Located(UNKNOWN, node, module)
+    return _method(evaluator, module, node, target, module.text(name), given)
+
+
+def _of_object(evaluator: Evaluator, module: Module, node: Node, name: str, given: list[Node]) -> Located:
+    """``Object.freeze(…)`` gives what it is given, ``Object.assign({…}, …)`` an object put together like one with spreads."""
+    if name in ("freeze", "seal", "preventExtensions") and len(given) == 1:
+        return evaluator.evaluate(module, given[0])
+    if name == "assign" and given and plain(given[0]).type == "object":
+        first = evaluator.evaluate(module, given[0])
+        for other in given[1:]:
+            _spread_into(module, first.value, other, evaluator.evaluate(module, other))
+        return Located(first.value, node, module)
     return Located(UNKNOWN, node, module)
 
 
-def _method(evaluator: Evaluator, module: Module, node: Node, function: Node, argument: Node) -> Located:
-    """``list.concat(list)``; every other method is unknown."""
-    target, name = function.child_by_field_name("object"), function.child_by_field_name("property")
-    if target is None or name is None or module.text(name) != "concat":
+def _method(evaluator: Evaluator, module: Module, node: Node, target: Node, name: str, given: list[Node]) -> Located:
+    """The methods of strings and arrays that only compute something."""
+    on = evaluator.evaluate(module, target).value
+    arguments = [evaluator.evaluate(module, argument).value for argument in given]
+    if isinstance(on, list) and name == "concat":
+        joined = list(on)
+        for argument, written in zip(arguments, given, strict=True):
+            joined.extend(argument if isinstance(argument, list) else [evaluator.evaluate(module, written)])
+        certain = all(argument is not UNKNOWN for argument in arguments)
+        return Located(joined if certain else UNKNOWN, node, module)
+    plainly = [item.value for item in on] if isinstance(on, list) else on
+    if plainly is UNKNOWN or any(argument is UNKNOWN for argument in arguments):
         return Located(UNKNOWN, node, module)
-    first, second = evaluator.evaluate(module, target).value, evaluator.evaluate(module, argument).value
-    both = isinstance(first, list) and isinstance(second, list)
-    return Located([*first, *second] if both else UNKNOWN, node, module)
+    try:
+        return Located(METHODS[name](plainly, *arguments), node, module)
+    except (Failed, TypeError):
+        return Located(UNKNOWN, node, module)
 
 
 _EVALUATE: Final[dict[str, Callable[[Evaluator, Module, Node], Located]]] = {
@@ -376,7 +424,7 @@ _EVALUATE: Final[dict[str, Callable[[Evaluator, Module, Node], Located]]] = {
     "true": _constant(True),
     "false": _constant(False),
     "null": _constant(None),
-    "undefined": _constant(ABSENT),
+    "undefined": _identifier,
     "unary_expression": _unary,
     "binary_expression": _binary,
     "ternary_expression": _ternary,

@@ -1,0 +1,150 @@
+"""One TypeScript or JavaScript file, parsed: its nodes and where they stand."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from functools import cache, cached_property
+from typing import Final
+
+from tree_sitter import Language, Node, Parser, Query, QueryCursor, Tree
+
+from nsplugin.record import record
+from nsplugin.spans import Position, Span
+
+SUFFIXES: Final = (".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx")
+
+
+_QUERY: Final = """
+(call_expression) @call
+(new_expression) @call
+(assignment_expression left: (_) @assigned)
+(augmented_assignment_expression left: (_) @assigned)
+(update_expression argument: (_) @assigned)
+(unary_expression operator: "delete" argument: (_) @assigned)
+(for_in_statement left: (_) @turned)
+(while_statement) @loop
+(do_statement) @loop
+(for_statement) @loop
+(comment) @comment
+"""
+
+
+@record(kw_only=False)
+class _Grammar:
+    parser: Parser
+    query: Query
+
+
+@cache
+def _grammar(suffix: str) -> _Grammar:
+    language = Language(_language(suffix))
+    return _Grammar(Parser(language), Query(language, _QUERY))
+
+
+def _language(suffix: str) -> object:
+    if suffix in (".js", ".mjs", ".cjs", ".jsx"):
+        import tree_sitter_javascript
+
+        return tree_sitter_javascript.language()
+    import tree_sitter_typescript
+
+    return tree_sitter_typescript.language_tsx() if suffix == ".tsx" else tree_sitter_typescript.language_typescript()
+
+
+class Source:
+    """A parsed file. ``data`` is UTF-8 without a byte order mark."""
+
+    def __init__(self, data: bytes, path: str) -> None:
+        self.path = path
+        self.data = data
+        suffix = path[path.rfind(".") :].lower()
+        self._grammar = _grammar(suffix if suffix in SUFFIXES else ".ts")
+        self.tree: Tree = self._grammar.parser.parse(data)
+        self.root: Node = self.tree.root_node
+
+    @cached_property
+    def captured(self) -> dict[str, list[Node]]:
+        """All calls, assigned targets, loops and comments of the file, each list in source order."""
+        found = QueryCursor(self._grammar.query).captures(self.root)
+        return {name: sorted(nodes, key=lambda node: node.start_byte) for name, nodes in found.items()}
+
+    @cached_property
+    def calls(self) -> list[Node]:
+        """The call expressions of the file."""
+        return [node for node in self.captured.get("call", ()) if node.type == "call_expression"]
+
+    @cached_property
+    def assigned_names(self) -> frozenset[str]:
+        """The names that are given another value somewhere: ``n = 1``, ``n++``, ``[n] = …``, ``for (n of …)``."""
+        targets = [*self.captured.get("assigned", ()), *map(plain, self.captured.get("turned", ()))]
+        found: set[str] = set()
+        while targets:
+            target = plain(targets.pop())
+            if target.type in ("identifier", "shorthand_property_identifier_pattern"):
+                found.add(self.text(target))
+            elif target.type.endswith("pattern"):
+                targets.extend(target.named_children)
+        return frozenset(found)
+
+    def text(self, node: Node) -> str:
+        """The source text of a node."""
+        return self.data[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        """The byte offset at which each line starts; CRLF, LF and CR end a line."""
+        starts, data = [0], self.data
+        if b"\r" not in data:
+            at = data.find(b"\n")
+            while at >= 0:
+                starts.append(at + 1)
+                at = data.find(b"\n", at + 1)
+            return starts
+        for at, byte in enumerate(data):
+            if byte == 10 or (byte == 13 and data[at + 1 : at + 2] != b"\n"):
+                starts.append(at + 1)
+        return starts
+
+    def position(self, offset: int) -> Position:
+        """Line and column of a byte offset, columns in characters from 1."""
+        line = bisect_right(self._starts, offset)
+        start = self._starts[line - 1]
+        return Position(line, len(self.data[start:offset].decode("utf-8", "replace")) + 1)
+
+    def span(self, node: Node) -> Span:
+        """The span of a node."""
+        return Span(*self.position(node.start_byte), *self.position(node.end_byte))
+
+    def errors(self) -> Iterator[Node]:
+        """The outermost nodes that did not parse, in order."""
+        stack = [self.root]
+        while stack:
+            node = stack.pop()
+            if node.is_error or node.is_missing:
+                yield node
+            elif node.has_error:
+                stack.extend(reversed(node.children))
+
+
+def plain(node: Node) -> Node:
+    """The expression without parentheses, ``as const``, ``satisfies T``, ``!`` and ``<T>``."""
+    while node.type in (
+        "parenthesized_expression",
+        "as_expression",
+        "satisfies_expression",
+        "non_null_expression",
+        "type_assertion",
+    ):
+        inner = node.named_children
+        if not inner:
+            break
+        node = inner[-1] if node.type == "type_assertion" else inner[0]
+    return node
+
+
+def literal_text(source: Source, node: Node) -> str | None:
+    """The text of a string literal without escapes, as module names are written; else ``None``."""
+    if node.type != "string" or any(child.type == "escape_sequence" for child in node.named_children):
+        return None
+    return source.text(node)[1:-1]

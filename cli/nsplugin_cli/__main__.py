@@ -21,6 +21,8 @@ def main() -> int:
         return run(sys.argv[1:])
     except KeyboardInterrupt:
         return INTERRUPTED
+    finally:
+        gc.freeze()  # what is left goes with the process: the interpreter need not look through it first
 
 
 def _says_version() -> bool:

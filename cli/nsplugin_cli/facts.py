@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
+from nsplugin.record import record
 from nsplugin.spans import Span
 
 _NO_OPTIONS: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
-class Argument(NamedTuple):
+@record(kw_only=False)
+class Argument:
     """An argument of a call: its value (raw, may be or hold ``UNKNOWN``), where it stands, and the name it was written with."""
 
     value: Any
@@ -23,7 +25,8 @@ class Argument(NamedTuple):
     written: str = ""
 
 
-class Timer(NamedTuple):
+@record(kw_only=False)
+class Timer:
     """Something that runs by the clock, or for ever, and is started while the entry is loaded (NSP401).
 
     ``what`` names it as the author knows it (``threading.Timer``, ``setInterval``, ``an endless loop``).
@@ -34,7 +37,8 @@ class Timer(NamedTuple):
     span: Span
 
 
-class Enqueue(NamedTuple):
+@record(kw_only=False)
+class Enqueue:
     """A call of the context's ``enqueue`` (NSP304-307), in a handler or in a helper that a handler's context reaches.
 
     ``method`` is the call as written (``ctx.jobs.enqueue``). ``job`` is ``None`` when the call names none.
@@ -50,7 +54,8 @@ class Enqueue(NamedTuple):
     open: bool = False
 
 
-class ContextUse(NamedTuple):
+@record(kw_only=False)
+class ContextUse:
     """A use of one of the context's services (NSP501, 502): ``attribute`` is ``kv`` for ``ctx.kv.delete(…)``."""
 
     attribute: str
@@ -59,7 +64,8 @@ class ContextUse(NamedTuple):
     span: Span
 
 
-class PayloadRead(NamedTuple):
+@record(kw_only=False)
+class PayloadRead:
     """The first place where a job's handler takes something out of a payload that nothing looked at (NSP402).
 
     A reader reports it only when the handler neither hands the payload (or a part of it) to anything that may check it nor
@@ -73,7 +79,8 @@ class PayloadRead(NamedTuple):
     span: Span
 
 
-class SecretRaised(NamedTuple):
+@record(kw_only=False)
+class SecretRaised:
     """A secret put into the message of an exception that leaves a handler (NSP403). ``name`` is the expression as written."""
 
     name: str
@@ -81,7 +88,8 @@ class SecretRaised(NamedTuple):
     span: Span
 
 
-class Facts(NamedTuple):
+@record(kw_only=False)
+class Facts:
     """The facts of one definition, each list in the order of path and line.
 
     ``context_known``: every handler was read and none hands its context to code that was not, so that a use which is not listed
@@ -98,7 +106,8 @@ class Facts(NamedTuple):
     never_retryable: frozenset[str] = frozenset()
 
 
-class Ignore(NamedTuple):
+@record(kw_only=False)
+class Ignore:
     """A comment ``nsplugin: ignore[NSP211, NSP209]``, which silences these codes on its line.
 
     ``span`` is the comment's own. ``codes`` holds each code and its span. ``fault`` says what is wrong with how it is written.

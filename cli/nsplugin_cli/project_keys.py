@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from nsplugin.lazy import pattern
 from nsplugin.platforms import NAMES
 from nsplugin.pointers import join
 from nsplugin.rules._family import Found
 from nsplugin.spans import Span
 from nsplugin.wording import clipped, found, listed
 
-_CODE: Final = re.compile(r"NSP\d{0,3}|[a-z]+(?:-[a-z0-9]+)+")
+_CODE: Final = pattern(r"NSP\d{0,3}|[a-z]+(?:-[a-z0-9]+)+")
 
 
 def faults(table: Mapping[str, Any], places: Places) -> Iterator[Found]:

@@ -1,11 +1,12 @@
-"""Public names that are imported when they are first used, so that importing a package costs nothing."""
+"""What is done when it is first needed, so that a start does not pay for it: imports of public names, regular expressions."""
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Any
+from typing import Any, AnyStr, cast
 
 
 def _meant(name: str, homes: Mapping[str, str]) -> str:
@@ -26,3 +27,23 @@ def lazily(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
         return value
 
     return attribute
+
+
+class _Pattern:
+    """Stands for a regular expression and becomes its methods when one is asked for."""
+
+    __slots__ = ("__dict__", "_flags", "_text")
+
+    def __init__(self, text: str | bytes, flags: int) -> None:
+        self._text = text
+        self._flags = flags
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(re.compile(self._text, self._flags), name)
+        setattr(self, name, value)
+        return value
+
+
+def pattern(text: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
+    """A regular expression that is compiled when it is first used: a start pays for none that its run does not need."""
+    return cast("re.Pattern[AnyStr]", _Pattern(text, flags))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from nsplugin.lazy import pattern
 from nsplugin.nearest import closest
 from nsplugin.platforms import Platform
 from nsplugin.rules._family import Found
@@ -14,8 +14,8 @@ from nsplugin.wording import plain, quoted
 ENTRY: Final = r"[^\s:./\\]+(?:\.[^\s:./\\]+)*:[^\s:./\\]+(?:\.[^\s:./\\]+)*"
 """A module and the attribute in it; never a path, which could lead out of the plugin's folder (spec/manifest.md M1)."""
 
-_ENTRY: Final = re.compile(ENTRY)
-_BLANK: Final = re.compile(r"\s")
+_ENTRY: Final = pattern(ENTRY)
+_BLANK: Final = pattern(r"\s")
 _SUGGESTIONS: Final = 100
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Any, Final
@@ -12,6 +11,7 @@ from nsplugin.frozen import FrozenDict, FrozenList
 from nsplugin.handlers import type_name
 from nsplugin.json_limits import DEPTH, SAFE_INTEGER
 from nsplugin.json_text.numbers import exact
+from nsplugin.lazy import pattern
 from nsplugin.limited import limited
 from nsplugin.place import Place, pointer
 from nsplugin.pointers import UNKNOWN
@@ -21,7 +21,7 @@ from nsplugin.wording import found as described
 from nsplugin.wording import integer, token
 
 _CONTAINERS: Final = frozenset({dict, list, FrozenDict, FrozenList})
-_SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
+_SURROGATE: Final = pattern(r"[\ud800-\udfff]")
 _CYCLE: Final = Fault("this value contains itself: JSON could not end", "write a key to the data instead")
 _TOO_DEEP: Final = Fault(f"nested too deeply: this is level {DEPTH + 1}, and {DEPTH} are allowed", "make the value flatter")
 

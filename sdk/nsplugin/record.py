@@ -53,61 +53,75 @@ def replace(it: T, /, **changes: Any) -> T:
 
 def names(it: Any) -> tuple[str, ...]:
     """The fields of a record or of a class of records, in order."""
-    fields: tuple[str, ...] = tuple(it.__record_fields__)
-    return fields
+    return tuple(it.__record_fields__)
+
+
+def values(it: Any) -> tuple[Any, ...]:
+    """What a record holds, in the order of its fields."""
+    return tuple([getattr(it, name) for name in it.__record_fields__])
 
 
 def _made(cls: type[Any], *, frozen: bool, kw_only: bool, eq: bool) -> type[Any]:
-    namespace = {name: value for name, value in cls.__dict__.items() if name not in ("__dict__", "__weakref__")}
-    annotations: dict[str, str] = namespace.get("__annotations__", {})
-    own = {name: namespace.pop(name, _REQUIRED) for name, kind in annotations.items() if "ClassVar" not in kind}
-    fields = {
-        name: told for base in cls.__mro__[:0:-1] for name, told in base.__dict__.get("__record_fields__", {}).items()
-    } | own
-    variables: dict[str, Any] = {"_REQUIRED": _REQUIRED}
-    shared = _SHARED | (_EQUAL if eq else {}) | (_FROZEN if frozen else {"__hash__": None} if eq else {})
-    namespace |= {name: method for name, method in shared.items() if namespace.get(name) is None}
+    namespace = dict(cls.__dict__)
+    namespace.pop("__dict__", None)
+    namespace.pop("__weakref__", None)
+    own = {
+        name: namespace.pop(name, _REQUIRED)
+        for name, kind in namespace.get("__annotations__", {}).items()
+        if not str(kind).startswith(("ClassVar", "typing.ClassVar"))
+    }
+    fields = own
+    for base in cls.__bases__:
+        fields = getattr(base, "__record_fields__", {}) | fields
+    for name, method in _METHODS[frozen, eq]:
+        if namespace.get(name) is None:
+            namespace[name] = method
     namespace["__slots__"] = (*own, *_room(cls))
     namespace["__record_fields__"] = fields
     namespace["__match_args__"] = () if kw_only else tuple(fields)
-    namespace["__init__"] = _initializer(fields, variables, kw_only)
     metaclass: Any = type(cls)
     made: type[Any] = metaclass(cls.__name__, cls.__bases__, namespace)
     made.__qualname__ = cls.__qualname__
-    variables |= {f"set_{name}": getattr(made, name).__set__ for name in fields}
     return made
 
 
 def _room(cls: type[Any]) -> tuple[str, ...]:
     """Where cached properties keep what they found."""
-    cached = any(isinstance(value, cached_property) for value in cls.__dict__.values())
+    cached = cached_property in map(type, cls.__dict__.values())
     return ("__dict__",) if cached and not any("__dict__" in base.__dict__ for base in cls.__mro__[1:-1]) else ()
 
 
-def _initializer(fields: dict[str, Any], variables: dict[str, Any], kw_only: bool) -> Any:
-    """The one method that is compiled. ``variables`` are its globals: the setters of the slots join them when these exist."""
-    parameters = ["self", "*"] if kw_only and fields else ["self"]
+def _initialize(self: Any, /, *given: Any, **named: Any) -> None:
+    """What ``__init__`` is until the first record is made: many classes of a start never see one."""
+    made = next(cls for cls in type(self).__mro__ if "__record_fields__" in cls.__dict__)
+    initialize = made.__init__ = _initializer(made)  # type: ignore[misc]
+    initialize(self, *given, **named)
+
+
+def _initializer(made: type[Any]) -> Any:
+    """The one method that is compiled. Slots are set by their own setters, which frozen records have too."""
+    fields: dict[str, Any] = made.__dict__["__record_fields__"]
+    variables: dict[str, Any] = {"_REQUIRED": _REQUIRED}
+    parameters = ["self"] if made.__match_args__ == tuple(fields) else ["self", "*"]
     lines = []
     for name, told in fields.items():
         default, factory = (told.default, told.factory) if isinstance(told, _Field) else (told, None)
-        variables[f"default_{name}"], variables[f"make_{name}"] = default, factory
+        variables |= {f"default_{name}": default, f"make_{name}": factory, f"set_{name}": getattr(made, name).__set__}
         parameters.append(name if default is _REQUIRED and factory is None else f"{name}=default_{name}")
         value = name if factory is None else f"make_{name}() if {name} is _REQUIRED else {name}"
         lines.append(f" set_{name}(self, {value})")
     exec(f"def __init__({', '.join(parameters)}):\n" + "\n".join(lines or [" pass"]), variables)
-    return variables["__init__"]
-
-
-def _values(it: Any) -> tuple[Any, ...]:
-    return tuple([getattr(it, name) for name in it.__record_fields__])
+    initializer = variables["__init__"]
+    initializer.__qualname__ = f"{made.__qualname__}.__init__"
+    return initializer
 
 
 def _equal(self: Any, other: object) -> Any:
-    return _values(self) == _values(other) if other.__class__ is self.__class__ else NotImplemented
+    return values(self) == values(other) if other.__class__ is self.__class__ else NotImplemented
 
 
 def _hashed(self: Any) -> int:
-    return hash(_values(self))
+    return hash(values(self))
 
 
 def _shown(self: Any) -> str:
@@ -119,8 +133,8 @@ def _shown(self: Any) -> str:
     return f"{self.__class__.__qualname__}({', '.join(told)})"
 
 
-def _restored(self: Any, values: tuple[Any, ...]) -> None:
-    for name, value in zip(self.__record_fields__, values, strict=True):
+def _restored(self: Any, held: tuple[Any, ...]) -> None:
+    for name, value in zip(self.__record_fields__, held, strict=True):
         object.__setattr__(self, name, value)
 
 
@@ -128,6 +142,13 @@ def _refuse(self: Any, name: str, *_: Any) -> None:
     raise AttributeError(f"{self.__class__.__qualname__}.{name} cannot be changed: a record is frozen", name=name)
 
 
-_SHARED: Final = {"__repr__": _shown, "__getstate__": _values, "__setstate__": _restored}
-_EQUAL: Final = {"__eq__": _equal}
-_FROZEN: Final = {"__hash__": _hashed, "__setattr__": _refuse, "__delattr__": _refuse}
+_SHARED: Final = (("__init__", _initialize), ("__repr__", _shown), ("__getstate__", values), ("__setstate__", _restored))
+_EQUAL: Final = (("__eq__", _equal), ("__hash__", _hashed))
+_FROZEN: Final = (("__setattr__", _refuse), ("__delattr__", _refuse))
+_METHODS: Final = {
+    (True, True): (*_SHARED, *_EQUAL, *_FROZEN),
+    (True, False): (*_SHARED, *_FROZEN),
+    (False, True): (*_SHARED, ("__eq__", _equal)),
+    (False, False): _SHARED,
+}
+"""What records have by whether they are frozen and whether they are compared by value."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cache
 from json import dumps
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from nsplugin.nearest import closest, look_up
 from nsplugin.pointers import UNKNOWN, join
+from nsplugin.record import record
 from nsplugin.rules._family import Found
 from nsplugin.wording import Origin, found, plain, quoted, token, wanted
 from nsplugin_schemas import load as load_schema
@@ -23,7 +24,8 @@ Fault = tuple[str, Found]
 """A code and what was found."""
 
 
-class Node(NamedTuple):
+@record(kw_only=False)
+class Node:
     """A schema, ready to walk. ``label`` names the value in messages, ``noun`` the thing that it is, ``place`` its kind.
 
     ``exact`` holds the types of which a value needs no further look.

@@ -25,7 +25,9 @@ from random import Random
 from typing import Any, Final, Literal
 
 from nsplugin.context import Response
-from nsplugin.definition import Assembled, JobDefinition, Plugin, assemble
+from nsplugin.definition.assembly import Assembled, assemble
+from nsplugin.definition.job import JobDefinition
+from nsplugin.definition.plugin import Plugin
 from nsplugin.errors import DefinitionError
 from nsplugin.platforms import Platform, every
 from nsplugin.retries import retried, wait_ms, wait_range_ms

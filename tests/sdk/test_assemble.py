@@ -12,7 +12,9 @@ from pydantic import BaseModel
 
 from nsplugin import Cron, DefinitionError, Job, Plugin, Route, define_plugin
 from nsplugin.cogover import JobDefinition, ValidationError, define_job
-from nsplugin.definition import CallSite, assemble, collecting
+from nsplugin.definition.assembly import assemble
+from nsplugin.definition.call_site import CallSite
+from nsplugin.definition.collect import collecting
 from nsplugin.platforms import Platform, load
 
 NEXTSKIN, COGOVER = load("nextskin"), load("cogover")

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from nsplugin import Cron, DefinitionError, Job, Plugin, Route, define_plugin
-from nsplugin.definition import assemble
+from nsplugin.definition.assembly import assemble
 from nsplugin.platforms import load
 
 PLATFORM = load("nextskin")

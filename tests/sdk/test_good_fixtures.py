@@ -20,7 +20,7 @@ import pytest
 import tomli
 
 from nsplugin import check_manifest
-from nsplugin.definition import assemble
+from nsplugin.definition.assembly import assemble
 from nsplugin.manifest import Manifest
 from nsplugin.platforms import load
 from nsplugin.runtime.request import HttpRequest

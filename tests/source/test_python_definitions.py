@@ -20,7 +20,7 @@ EXPIRE = "async def expire(payload, ctx): ...\n"
         "import nsplugin as n\nplugin = n.define_plugin(id='a')",
         "from nsplugin import *\nplugin = define_plugin(id='a')",
         "import nsplugin\ndefine = nsplugin.define_plugin\nplugin = define(id='a')",
-        "from nsplugin.definition import define_plugin\nplugin = define_plugin(id='a')",
+        "from nsplugin.definition.plugin import define_plugin\nplugin = define_plugin(id='a')",
         "from nsplugin import (\n  Job,\n  define_plugin as dp,\n)\nplugin: object = dp(id='a')",
         "try:\n  from nsplugin import define_plugin\nexcept ImportError:\n  define_plugin = None\n"
         "plugin = define_plugin(id='a')",

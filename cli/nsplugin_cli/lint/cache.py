@@ -20,7 +20,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
-from nsplugin.record import names
+from nsplugin.record import names, values
 from nsplugin.rules._family import Problem
 from nsplugin.spans import Span
 from nsplugin_cli import __version__
@@ -127,7 +127,7 @@ class Cache:
     def _key(self, task: Task, sha: str) -> str:
         folder, name = os.path.split(task.path)
         if folder not in self._settings:
-            parts = [part.removeprefix(task.root) if isinstance(part, str) else part for part in task.setting]
+            parts = [part.removeprefix(task.root) if isinstance(part, str) else part for part in values(task.setting)]
             self._settings[folder] = digest(json.dumps(parts, default=repr).encode("utf-8", "surrogatepass"))
         return f"{name}\0{sha}\0{self._settings[folder]}"
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 from functools import cache
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
+try:
+    from _blake2 import blake2b  # hashlib loads OpenSSL first, which takes a tenth of a run over one file
+except ImportError:
+    from hashlib import blake2b
+
+from nsplugin.record import record
 from nsplugin_cli.lint.judging import TYPESCRIPT, Judged, Setting, judge, mentions_definer
 from nsplugin_cli.source.definition import Resolve
 
@@ -16,7 +21,8 @@ MAX_BYTES: Final = 1 << 20
 """More of a file is not read: the readers refuse it at one byte more."""
 
 
-class Task(NamedTuple):
+@record(kw_only=False)
+class Task:
     """One file to judge: its absolute path, the root that it belongs to, what the project file says."""
 
     path: str
@@ -24,7 +30,8 @@ class Task(NamedTuple):
     setting: Setting
 
 
-class Asked(NamedTuple):
+@record(kw_only=False)
+class Asked:
     """A module that the file ``importer`` asks for by the name written there; its path and digest if there is one."""
 
     importer: str
@@ -33,7 +40,8 @@ class Asked(NamedTuple):
     digest: str | None
 
 
-class Verdict(NamedTuple):
+@record(kw_only=False)
+class Verdict:
     """What was found in a file whose bytes have this digest, and the imports that it rests on."""
 
     digest: str
@@ -71,7 +79,7 @@ def require_source(path: str, data: bytes) -> None:
 
 def digest(data: bytes) -> str:
     """A short name for these bytes and no others."""
-    return hashlib.blake2b(data, digest_size=16).hexdigest()
+    return blake2b(data, digest_size=16).hexdigest()
 
 
 @cache

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from nsplugin.platforms import Platform, load
 from nsplugin.pointers import UNKNOWN
-from nsplugin.record import replace
+from nsplugin.record import record, replace
 from nsplugin.rules import check, ordered
 from nsplugin.rules._family import Problem
 from nsplugin.rules.identity import problem as identified
@@ -25,7 +25,8 @@ _PLAIN: Final = ("definePlugin", "defineJob")
 _NOTHING: Final[Mapping[str, Any]] = {}
 
 
-class Setting(NamedTuple):
+@record(kw_only=False)
+class Setting:
     """What the project file says that the rules need: ``id``, ``version``, the site's time zone.
 
     ``path``, ``spans``: the file, and where in it the values stand. ``entry``: the entry's file, if there is one; ``module``,
@@ -42,7 +43,8 @@ class Setting(NamedTuple):
     sure: bool = False
 
 
-class Judged(NamedTuple):
+@record(kw_only=False)
+class Judged:
     """The findings of one file, each placed, before any selection; its ignores; how many definitions it holds.
 
     ``lacking``: it is TypeScript, and the extra that reads it is not installed.

@@ -6,9 +6,9 @@ import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from nsplugin.record import replace
+from nsplugin.record import record, replace
 from nsplugin.rules._family import Problem
 from nsplugin.rules.identity import problem
 from nsplugin_cli import sources
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 STDIN = "-"
 
 
-class Options(NamedTuple):
+@record(kw_only=False)
+class Options:
     """What the command line asks for. ``stdin``: the text to lint in place of the file ``paths`` then names."""
 
     paths: tuple[Path, ...]
@@ -38,7 +39,8 @@ class Options(NamedTuple):
     stdin: bytes | None = None
 
 
-class Outcome(NamedTuple):
+@record(kw_only=False)
+class Outcome:
     """What a run found: the report; by absolute path the problems that count; the files not read, and why.
 
     ``lacking``: how many files need an extra that is not installed.
@@ -88,7 +90,7 @@ def mend(asked: Options, outcome: Outcome) -> list[Mended]:
 
 def after(asked: Options, mended: Sequence[Mended]) -> Options:
     """The same call once the changes are made: standard input is then what they made of it."""
-    return asked if asked.stdin is None or not mended else asked._replace(stdin=mended[0].after)
+    return asked if asked.stdin is None or not mended else replace(asked, stdin=mended[0].after)
 
 
 class Run:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from nsplugin.nearest import closest
+from nsplugin.record import record
 from nsplugin_cli.diagnostic import CONFIG_CODE, WrongCall
 
 if TYPE_CHECKING:
@@ -48,7 +49,8 @@ def _code(item: str, where: str) -> str:
     return code
 
 
-class Selection(NamedTuple):
+@record(kw_only=False)
+class Selection:
     """What one project file and the command line select. The longest beginning that fits decides, and ``ignore`` a draw."""
 
     select: tuple[str, ...] = (_ALL,)

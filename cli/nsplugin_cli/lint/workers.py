@@ -75,7 +75,7 @@ def _one_by_one(tasks: Iterable[Task]) -> Iterator[Result]:
     try:
         for number, task in enumerate(tasks):
             yield result(task)
-            if number % _LITTER == 0:
+            if number % _LITTER == _LITTER - 1:
                 gc.collect()
                 gc.freeze()
     finally:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
+from nsplugin.lazy import pattern
 from nsplugin_cli.report.frame import Fragment, cells, frame, visible
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 MOST: Final = 500
 """How many findings a person is shown."""
-LINE_END: Final = re.compile(r"\r\n|\r|\n")
+LINE_END: Final = pattern(r"\r\n|\r|\n")
 STYLES: Final = {
     "path": "bold",
     "error": "bold red",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from nsplugin.handlers import Handler
+from nsplugin.record import record
 from nsplugin.rules._family import Found, Problem
 from nsplugin.spans import Span, SpanMap
 from nsplugin_cli.facts import Facts, Ignore
@@ -15,7 +16,8 @@ Resolve = Callable[[str, str], "tuple[str, bytes] | None"]
 is not one of the repository's. Python's come with their leading dots (``.jobs``), TypeScript's as written (``./jobs``)."""
 
 
-class SourceDefinition(NamedTuple):
+@record(kw_only=False)
+class SourceDefinition:
     """A plugin (NextSkin) or a list of jobs (Cogover) as its source shows it.
 
     ``platform`` by name. ``attribute``: the module attribute or export that holds it, ``None`` when it is held by none.
@@ -37,7 +39,8 @@ class SourceDefinition(NamedTuple):
     facts: Facts = Facts()
 
 
-class SourceFile(NamedTuple):
+@record(kw_only=False)
+class SourceFile:
     """One file, read. ``unreadable`` is the one finding (NSP003) of a file that does not parse; it then has no definitions.
 
     ``ignores``: the comments that silence findings, whether or not the file defines anything. ``lacks``: the module surely has

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any, Final
 
 from nsplugin.definition.call_site import CallSite
+from nsplugin.lazy import pattern
 from nsplugin.platforms import Platform, every
 from nsplugin.pointers import UNKNOWN
 from nsplugin.spans import Span, SpanMap
@@ -23,7 +24,7 @@ from nsplugin_cli.source.python_text import Unreadable, decode, parse
 from nsplugin_cli.source.python_values import External, Function, Items, Made, Value
 from nsplugin_cli.source.suppress import python_ignores
 
-_MENTION: Final = re.compile(r"nsplugin|define_plugin|define_job|^jobs[ \t]*[:=]", re.MULTILINE)
+_MENTION: Final = pattern(r"nsplugin|define_plugin|define_job|^jobs[ \t]*[:=]", re.MULTILINE)
 """A file without any of these defines nothing: it is parsed, for its syntax, and no more."""
 
 

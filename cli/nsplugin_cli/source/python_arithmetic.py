@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import ast
 import operator
-import re
 from collections.abc import Callable
 from typing import Any, Final
 
+from nsplugin.lazy import pattern
 from nsplugin.pointers import UNKNOWN
 
 MAX_BITS: Final = 4096
 MAX_LENGTH: Final = 1 << 20
 """The longest string, in characters, that is made by evaluating: sixteen times the largest payload."""
 
-_SPEC: Final = re.compile(r"(?:[^{}]?[<>=^])?[+\- ]?#?0?[0-9]{0,3}[,_]?(?:\.[0-9]{1,2})?[a-zA-Z%]?")
-_PERCENT: Final = re.compile(r"%(?:0?[0-9]{0,2}[sdrf%])")
+_SPEC: Final = pattern(r"(?:[^{}]?[<>=^])?[+\- ]?#?0?[0-9]{0,3}[,_]?(?:\.[0-9]{1,2})?[a-zA-Z%]?")
+_PERCENT: Final = pattern(r"%(?:0?[0-9]{0,2}[sdrf%])")
 _NUMBERS: Final = (int, float, complex)
 
 

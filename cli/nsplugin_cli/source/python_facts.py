@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, TypeVar
 
+from nsplugin.lazy import pattern
 from nsplugin.platforms import Platform
 from nsplugin.pointers import UNKNOWN, join
 from nsplugin_cli.facts import ContextUse, Enqueue, Facts, PayloadRead, SecretRaised
@@ -28,7 +28,7 @@ Placed = TypeVar("Placed", Enqueue, ContextUse, PayloadRead, SecretRaised)
 _JOBS: Final = "/jobs/"
 _PAYLOAD: Final = "payload"
 _SCHEMA: Final = "payloadSchema"
-_INNER_IMPORT: Final = re.compile(r"\n[ \t]+(?:from|import) ")
+_INNER_IMPORT: Final = pattern(r"\n[ \t]+(?:from|import) ")
 
 
 def facts_of(evaluator: Evaluator, module: Module, layout: Layout, raw: Mapping[Any, Any], *, loading: bool) -> Facts:

@@ -8,9 +8,7 @@ from functools import partial
 from typing import Any, Final
 
 from nsplugin.definition.arguments import CONFIG, Bound, Signature
-from nsplugin.definition.job import SIGNATURE as DEFINE_JOB
-from nsplugin.definition.parts import Cron, Job, Part, Route, Schedule
-from nsplugin.definition.plugin import SIGNATURE as DEFINE_PLUGIN
+from nsplugin.definition.signatures import CRON, DEFINE_JOB, DEFINE_PLUGIN, JOB, PLACES, ROUTE, SCHEDULE
 from nsplugin.findings import moved, problem
 from nsplugin.handlers import Handler
 from nsplugin.nearest import closest
@@ -39,7 +37,7 @@ from nsplugin_cli.source.python_values import (
 MAX_POINTERS: Final = 200_000
 """A definition that unfolds to more values than this is cut off: what lies beyond is ``UNKNOWN``."""
 
-_PARTS: Final[dict[str, type[Part]]] = {"Job": Job, "Cron": Cron, "Route": Route, "Schedule": Schedule}
+_PARTS: Final = {part.name: part for part in (JOB, CRON, ROUTE, SCHEDULE)}
 Reader = Callable[[Value, str], Any]
 Given = dict[Any, tuple[Value, ast.AST]]
 """Arguments or entries by the manifest's key (or ``UNKNOWN``): the value, and what spells the key."""
@@ -209,7 +207,7 @@ class Layout:
         if isinstance(data, Made) and data.maker in _PARTS:
             self._at(value, pointer)
             if data.maker == part:
-                return self._arguments(_PARTS[part].SIGNATURE, data, pointer, _PARTS[part].PLACE)
+                return self._arguments(_PARTS[part], data, pointer, PLACES[part])
             self._misplaced(f"a {data.maker}", pointer, part)
             return None
         if not isinstance(data, Entries):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import re
 import sys
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
 from typing import Final
 
+from nsplugin.lazy import pattern
 from nsplugin_cli.source.definition import Resolve
 from nsplugin_cli.source.python_scopes import Scope, Tree, inner_scopes
 from nsplugin_cli.source.python_text import Text, Unreadable, decode, parse
@@ -16,7 +16,7 @@ from nsplugin_cli.source.python_text import Text, Unreadable, decode, parse
 MAX_MODULES: Final = 200
 """How many other modules one file may lead to."""
 
-_REBINDING: Final = re.compile(r"\b(?:globals|exec)\s*\(|\bvars\s*\(\s*\)|\bmodules\s*\[\s*__name__")
+_REBINDING: Final = pattern(r"\b(?:globals|exec)\s*\(|\bvars\s*\(\s*\)|\bmodules\s*\[\s*__name__")
 _REBINDERS: Final = ("globals", "exec", "vars", "modules")
 """A quick look for words comes before the slower one for what they stand in."""
 _NEVER_OURS: Final = sys.stdlib_module_names | {"nsplugin", "pydantic"}

@@ -8,12 +8,13 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Final
 
+from nsplugin.lazy import pattern
 from nsplugin.spans import Position
 from nsplugin_cli.source.python_text import Text
 
-_OPENING: Final = re.compile(r"([A-Za-z]{0,2})(\"\"\"|'''|\"|')")
-_BETWEEN: Final = re.compile(r"(?:[ \t\f\n()]|\\\n|#[^\n]*)*")
-_ESCAPE: Final = re.compile(
+_OPENING: Final = pattern(r"([A-Za-z]{0,2})(\"\"\"|'''|\"|')")
+_BETWEEN: Final = pattern(r"(?:[ \t\f\n()]|\\\n|#[^\n]*)*")
+_ESCAPE: Final = pattern(
     r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|N\{[^}]+\}|[0-7]{1,3}|\n|[\\'\"abfnrtv])", re.ASCII
 )
 _SIMPLE: Final = {"\\": "\\", "'": "'", '"': '"', "a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}

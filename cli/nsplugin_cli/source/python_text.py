@@ -9,6 +9,7 @@ import warnings
 from contextlib import suppress
 from typing import Final
 
+from nsplugin.lazy import pattern
 from nsplugin.record import record
 from nsplugin.rules._family import Found
 from nsplugin.spans import Position, Span
@@ -17,8 +18,8 @@ MAX_BYTES: Final = 1 << 20
 """A larger file is not read: no plugin is written in one, and a tree takes hundreds of times the memory of its text."""
 
 _BOM: Final = b"\xef\xbb\xbf"
-_COOKIE: Final = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", re.ASCII)
-_BLANK: Final = re.compile(rb"^[ \t\f]*(?:#.*)?$")
+_COOKIE: Final = pattern(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", re.ASCII)
+_BLANK: Final = pattern(rb"^[ \t\f]*(?:#.*)?$")
 _SLOW: Final = frozenset({"punycode", "idna"})
 """Codecs that no source is written in and whose time grows with the square of the length."""
 

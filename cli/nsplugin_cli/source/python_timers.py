@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-import re
 import sys
 from collections.abc import Iterator
 from typing import Final
 
+from nsplugin.lazy import pattern
 from nsplugin.spans import Span
 from nsplugin_cli.facts import Timer
 from nsplugin_cli.source.python_evaluate import Evaluator
@@ -20,25 +20,26 @@ _LIBRARIES: Final = frozenset(("threading", "asyncio", "sched", "signal", "itert
 _IDLE: Final = (sys.stdlib_module_names - _LIBRARIES) | {"nsplugin", "pydantic", "__future__"}
 """Modules that start nothing."""
 _LOOP: Final = r"asyncio\.(?:get_event_loop|new_event_loop|get_running_loop)\(\)"
-_STARTS: Final = tuple(
-    re.compile(pattern)
-    for pattern in (
-        r"(threading\.Timer)\(\)\.start",
-        r"(asyncio\.(?:run|create_task|ensure_future))",
-        rf"{_LOOP}\.(call_later|call_at|call_soon|create_task|run_forever|run_until_complete)",
-        r"(sched\.scheduler)\(\)\.(?:enter|enterabs|run)",
-        r"(schedule\.(?:every|run_pending|run_all))",
-        r"schedule\.(Scheduler)\(\)\.(?:every|run_pending|run_all)",
-        r"apscheduler\.[\w.]*\.(\w*Scheduler)\(\)\.(?:start|add_job|add_schedule|scheduled_job|start_in_background)",
-        r"(signal\.(?:setitimer|alarm))",
-        r"((?:trio|anyio)\.run)",
-        r"tornado\.ioloop\.(PeriodicCallback)\(\)\.start",
-        r"twisted\.internet\.task\.(LoopingCall)\(\)\.start",
-        r"twisted\.internet\.(reactor\.callLater)",
-        r"(aiocron\.crontab)",
+_STARTS: Final = pattern(
+    "|".join(
+        (
+            r"(threading\.Timer)\(\)\.start",
+            r"(asyncio\.(?:run|create_task|ensure_future))",
+            rf"{_LOOP}\.(call_later|call_at|call_soon|create_task|run_forever|run_until_complete)",
+            r"(sched\.scheduler)\(\)\.(?:enter|enterabs|run)",
+            r"(schedule\.(?:every|run_pending|run_all))",
+            r"schedule\.(Scheduler)\(\)\.(?:every|run_pending|run_all)",
+            r"apscheduler\.[\w.]*\.(\w*Scheduler)\(\)\.(?:start|add_job|add_schedule|scheduled_job|start_in_background)",
+            r"(signal\.(?:setitimer|alarm))",
+            r"((?:trio|anyio)\.run)",
+            r"tornado\.ioloop\.(PeriodicCallback)\(\)\.start",
+            r"twisted\.internet\.task\.(LoopingCall)\(\)\.start",
+            r"twisted\.internet\.(reactor\.callLater)",
+            r"(aiocron\.crontab)",
+        )
     )
 )
-"""Calls that start a timer, by dotted name; the group is what a message calls it."""
+"""Calls that start a timer, by dotted name; the one group is what a message calls it."""
 _WAYS_OUT: Final = frozenset(("exit", "_exit", "quit", "abort"))
 
 
@@ -83,8 +84,8 @@ def _started(evaluator: Evaluator, module: Module, scope: Scope, call: ast.Call)
     data = evaluator.value(call.func, module, scope).data
     if not isinstance(data, External):
         return None
-    matches = (pattern.fullmatch(data.name) for pattern in _STARTS)
-    return next((match[1] for match in matches if match is not None), None)
+    match = _STARTS.fullmatch(data.name)
+    return None if match is None else match[match.lastindex or 0]
 
 
 def _endless(evaluator: Evaluator, module: Module, scope: Scope) -> Iterator[Timer]:

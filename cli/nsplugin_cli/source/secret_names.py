@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
-_WORDS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+")
+from nsplugin.lazy import pattern
+
+_WORDS: Final = pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+")
 _ALONE: Final = frozenset(("secret", "password", "passwd", "passphrase", "apikey", "credential", "bearer"))
 _PAIRS: Final = frozenset(
     {("api", "key"), ("access", "key"), ("private", "key"), ("secret", "key"), ("signing", "key"), ("encryption", "key")}

@@ -8,15 +8,16 @@ import tokenize
 from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
+from nsplugin.lazy import pattern
 from nsplugin.record import record
 from nsplugin.rules._family import Problem
 from nsplugin.spans import Span
 from nsplugin_cli.facts import Ignore
 
-_COMMENT: Final = re.compile(r"nsplugin\s*:\s*(?P<word>[\w-]*)(?P<rest>[^#]*)")
-_CODES: Final = re.compile(r"\s*\[(?P<codes>[^\]]*)\]")
-_CODE: Final = re.compile(r"[^\s,]+")
-_WELL_FORMED: Final = re.compile(r"NSP\d{3}")
+_COMMENT: Final = pattern(r"nsplugin\s*:\s*(?P<word>[\w-]*)(?P<rest>[^#]*)")
+_CODES: Final = pattern(r"\s*\[(?P<codes>[^\]]*)\]")
+_CODE: Final = pattern(r"[^\s,]+")
+_WELL_FORMED: Final = pattern(r"NSP\d{3}")
 NEVER_SILENCED: Final = "NSP901"
 
 

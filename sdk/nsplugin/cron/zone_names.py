@@ -7,11 +7,10 @@ from typing import Final
 
 from nsplugin.cron.moments import utc_offset
 from nsplugin.cron.quotes import quoted
+from nsplugin.lazy import pattern
 
-_OFFSET: Final = re.compile(r"UTC([+-])([0-9]{1,2}(?!:)|[0-9]{2}(?=:))(?::([0-9]{2}))?")
-_NEARLY: Final = re.compile(
-    r"(?:UTC|GMT|Z)?\s*([+-])\s*(?:([0-9]{1,2})(?:[:.]([0-9]{1,2}))?|([0-9]{2})([0-9]{2}))", re.IGNORECASE
-)
+_OFFSET: Final = pattern(r"UTC([+-])([0-9]{1,2}(?!:)|[0-9]{2}(?=:))(?::([0-9]{2}))?")
+_NEARLY: Final = pattern(r"(?:UTC|GMT|Z)?\s*([+-])\s*(?:([0-9]{1,2})(?:[:.]([0-9]{1,2}))?|([0-9]{2})([0-9]{2}))", re.IGNORECASE)
 _MINUS: Final = str.maketrans("\u2212\u2010\u2011\u2013\uff0d\uff0b\uff1a", "-----+:")
 _MAX_HOURS: Final = 18
 """Largest fixed offset, spec/cron.md F4."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from nsplugin.definition.arguments import CONFIG, Bound, Signature
 from nsplugin.definition.call_site import CallSite
 from nsplugin.definition.parts import Cron, Job, Part, Route, Schedule
+from nsplugin.definition.signatures import PLACES
 from nsplugin.detach import MAX_VALUES, TooLarge, Unreadable, detach, entries
 from nsplugin.findings import moved, problem
 from nsplugin.handlers import MISSING, Handler, describe, is_a, type_name
@@ -149,7 +150,8 @@ class Intake:
             return UNKNOWN
         if given.site is not None:
             self.sites[pointer] = given.site
-        return self.read(self.arguments(part.SIGNATURE, given.bound, pointer, part.PLACE), pointer, readers)
+        signature = part.SIGNATURE
+        return self.read(self.arguments(signature, given.bound, pointer, PLACES[signature.name]), pointer, readers)
 
     def read(self, options: dict[Any, Any], pointer: str, readers: Mapping[str, Reader]) -> dict[Any, Any]:
         """Each option read by its own reader, else copied."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, overload
 
-from nsplugin.definition.arguments import CONFIG, Argument, Bound, Signature
+from nsplugin.definition.arguments import CONFIG, Bound
 from nsplugin.definition.call_site import CallSite, caller
 from nsplugin.definition.collect import collected, is_collecting
 from nsplugin.definition.intake import Intake
 from nsplugin.definition.judge import judged, platform_of
 from nsplugin.definition.references import found_at, importable, resolved
+from nsplugin.definition.signatures import DEFINE_JOB
 from nsplugin.findings import problem
 from nsplugin.frozen import FrozenDict, freeze
 from nsplugin.handlers import MISSING
@@ -24,19 +25,6 @@ if TYPE_CHECKING:
 
 DEFINER = "define_job"
 _POINTER = "/jobs/0"
-SIGNATURE = Signature(
-    DEFINER,
-    (
-        CONFIG,
-        Argument("handler", "handler", positional=True),
-        Argument("key", "key"),
-        Argument("name", "name"),
-        Argument("timeout_ms", "timeoutMs"),
-        Argument("max_attempts", "maxAttempts"),
-        Argument("schedule", "schedule"),
-    ),
-    'write define_job({"key": "…"}, handler), or @define_job(key="…") above the handler',
-)
 
 
 @record(eq=False)
@@ -135,7 +123,7 @@ def define_job(*args: Any, **kwargs: Any) -> Any:
     Returns a frozen :class:`JobDefinition` (the decorator does). Raises :class:`~nsplugin.cogover.ValidationError` with every
     problem when the platform would refuse any part of it.
     """
-    bound, site = SIGNATURE.bind(args, kwargs), caller()
+    bound, site = DEFINE_JOB.bind(args, kwargs), caller()
     if CONFIG.key in bound.given or "handler" in bound.given:
         return _define(bound, site)
     if not is_collecting():
@@ -165,7 +153,7 @@ def _judged(bound: Bound) -> tuple[Intake, dict[str, Any], tuple[Problem, ...]]:
     intake = Intake(platform_of(DEFINER))
     options = dict(bound.given)
     handler = options.pop("handler", None)
-    given = intake.call(SIGNATURE, replace(bound, given=options), _POINTER, "job")
+    given = intake.call(DEFINE_JOB, replace(bound, given=options), _POINTER, "job")
     inner = _handler_inside(intake, given)
     if "handler" in bound.given and not (handler is MISSING and UNKNOWN in given):
         intake.handler(inner if handler is MISSING else handler, _POINTER)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
-from nsplugin.definition.arguments import Argument, Bound, Signature
+from nsplugin.definition import signatures
+from nsplugin.definition.arguments import Bound, Signature
 from nsplugin.definition.call_site import CallSite, caller
 
 
@@ -14,8 +15,6 @@ class Part:
 
     __slots__ = ("bound", "site")
     SIGNATURE: ClassVar[Signature]
-    PLACE: ClassVar[str]
-    """What the platform's own words for keys call the place where such a part stands."""
     bound: Bound
     site: CallSite | None
 
@@ -52,16 +51,7 @@ class Job(Part):
     """
 
     __slots__ = ()
-    PLACE = "job"
-    SIGNATURE = Signature(
-        "Job",
-        (
-            Argument("handler", "handler", positional=True),
-            Argument("max_attempts", "maxAttempts"),
-            Argument("timeout_ms", "timeoutMs"),
-            Argument("payload", "payloadSchema"),
-        ),
-    )
+    SIGNATURE = signatures.JOB
     if TYPE_CHECKING:
 
         def __init__(
@@ -82,15 +72,7 @@ class Cron(Part):
     """
 
     __slots__ = ()
-    PLACE = "schedule"
-    SIGNATURE = Signature(
-        "Cron",
-        (
-            Argument("schedule", "schedule", positional=True),
-            Argument("job", "job"),
-            Argument("payload", "payload"),
-        ),
-    )
+    SIGNATURE = signatures.CRON
     if TYPE_CHECKING:
 
         def __init__(self, schedule: str, *, job: str, payload: Any = ...) -> None: ...
@@ -104,8 +86,7 @@ class Route(Part):
     """
 
     __slots__ = ()
-    PLACE = "route"
-    SIGNATURE = Signature("Route", (Argument("handler", "handler", positional=True), Argument("auth", "auth")))
+    SIGNATURE = signatures.ROUTE
     if TYPE_CHECKING:
 
         def __init__(self, handler: Callable[..., Any], *, auth: str) -> None: ...
@@ -119,8 +100,7 @@ class Schedule(Part):
     """
 
     __slots__ = ()
-    PLACE = "schedule"
-    SIGNATURE = Signature("Schedule", (Argument("cron", "cron", positional=True), Argument("timezone", "timezone")))
+    SIGNATURE = signatures.SCHEDULE
     if TYPE_CHECKING:
 
         def __init__(self, cron: str, *, timezone: str = ...) -> None: ...

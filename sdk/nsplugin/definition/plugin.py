@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
-from nsplugin.definition.arguments import CONFIG, Argument, Signature
 from nsplugin.definition.call_site import CallSite, caller
 from nsplugin.definition.collect import collected
 from nsplugin.definition.intake import Intake
 from nsplugin.definition.judge import judged, platform_of
 from nsplugin.definition.references import importable
+from nsplugin.definition.signatures import DEFINE_PLUGIN
 from nsplugin.errors import DefinitionError
 from nsplugin.findings import problem
 from nsplugin.frozen import FrozenDict, freeze
@@ -25,12 +25,6 @@ if TYPE_CHECKING:
     from nsplugin.rules import Problem
 
 DEFINER = "define_plugin"
-_PARAMETERS = ("id", "version", "capabilities", "jobs", "cron", "routes")
-SIGNATURE = Signature(
-    DEFINER,
-    (CONFIG, *(Argument(name, name) for name in _PARAMETERS)),
-    'write define_plugin(id="…", jobs={…}) or define_plugin({"id": "…", "jobs": {…}})',
-)
 
 
 @record(eq=False)
@@ -127,8 +121,9 @@ def define_plugin(*args: Any, **kwargs: Any) -> Plugin:
 
 
 def _raw(intake: Intake, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    given = intake.call(SIGNATURE, SIGNATURE.bind(args, kwargs), "", "manifest")
-    for key in set(intake.platform.layout.fields).intersection(given).difference(_PARAMETERS):
+    given = intake.call(DEFINE_PLUGIN, DEFINE_PLUGIN.bind(args, kwargs), "", "manifest")
+    known = {argument.key for argument in DEFINE_PLUGIN.arguments}
+    for key in set(intake.platform.layout.fields).intersection(given) - known:
         del given[key]
         message, hint = f"define_plugin takes no `{key}`: the build writes it", "leave it out"
         intake.problems.append(problem("NSP006", join("", key), message, hint, "key"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from nsplugin.json_limits import DEPTH
 from nsplugin.json_schema import references
@@ -15,6 +15,7 @@ from nsplugin.json_schema.patterns import PatternError, compiled
 from nsplugin.json_schema.words import either, shown
 from nsplugin.place import Place, pointer
 from nsplugin.pointers import UNKNOWN
+from nsplugin.record import record
 from nsplugin.rules import Found
 from nsplugin.spans import Target
 from nsplugin.wording import quoted
@@ -23,7 +24,8 @@ _PATTERN_STEPS: Final = 50
 """What compiling a pattern takes from the budget, and a step more for each of its characters."""
 
 
-class _Visit(NamedTuple):
+@record(kw_only=False)
+class _Visit:
     """A value in the place of a subschema: the keyword it stands under, and how deep."""
 
     value: Any

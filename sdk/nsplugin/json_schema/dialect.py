@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable
 from typing import Final
 
+from nsplugin.lazy import pattern
+
 ESCAPE: Final = r"""\\(?:
       [pP]\{[^{}]*\}
     | u\{[0-9a-fA-F]+\}
@@ -22,8 +24,8 @@ ESCAPE: Final = r"""\\(?:
     | .)"""
 """One escape, whole; to be compiled with ``VERBOSE`` and ``DOTALL``."""
 
-_ITEM: Final = re.compile(f"(?P<escape>{ESCAPE})|.", re.VERBOSE | re.DOTALL)
-_GROUPS: Final = re.compile(r"\(\?(?:[:=!]|<[=!]|<[^\W\d]\w*>|-?i:)")
+_ITEM: Final = pattern(f"(?P<escape>{ESCAPE})|.", re.VERBOSE | re.DOTALL)
+_GROUPS: Final = pattern(r"\(\?(?:[:=!]|<[=!]|<[^\W\d]\w*>|-?i:)")
 _WORD: Final = "A-Za-z0-9_"
 _SPACE: Final = r"\t-\r \u00A0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFF"
 _CLASSES: Final = {

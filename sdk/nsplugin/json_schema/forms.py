@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any, Final, TypeGuard
 
 from nsplugin.json_schema.keywords import TYPES
+from nsplugin.lazy import pattern
 from nsplugin.nearest import closest
 from nsplugin.pointers import UNKNOWN
 from nsplugin.wording import listed, quoted
 
-_ANCHOR: Final = re.compile(r"[A-Za-z_][-A-Za-z0-9._]*")
+_ANCHOR: Final = pattern(r"[A-Za-z_][-A-Za-z0-9._]*")
 _OTHER_NAMES: Final = {
     "int": "integer",
     "long": "integer",

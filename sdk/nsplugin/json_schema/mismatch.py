@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from nsplugin.place import Place
 from nsplugin.pointers import UNKNOWN
+from nsplugin.record import record
 from nsplugin.spans import Target
 
 Schema = Mapping[Any, Any]
 
 
-class Mismatch(NamedTuple):
+@record(kw_only=False)
+class Mismatch:
     """One mismatch. ``text`` follows the place in a sentence.
 
     ``sort`` "type" and "constant" mark those that say just "expected …, got …", with the alternatives in ``expected``: several

@@ -11,13 +11,14 @@ from typing import Any, Final
 
 from nsplugin.json_schema import dialect
 from nsplugin.json_schema.budget import Budget, Exhausted
+from nsplugin.lazy import pattern
 from nsplugin.wording import quoted
 
 _LONGEST: Final = 5_000
 _LARGEST: Final = 20_000
 """Length in characters, and size with counted repetitions written out: ``(a{1000}){1000}`` would take memory without end."""
 
-_PART: Final = re.compile(
+_PART: Final = pattern(
     rf"""(?P<escape>{dialect.ESCAPE})
       | (?P<set>\[(?:[^\]\\]|\\.)*\])
       | (?P<odd>\(\*|(?:[*+?]|\{{[0-9]+(?:,[0-9]*)?\}})\+)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, Final
 
 from nsplugin.json_schema.keywords import subschemas
+from nsplugin.lazy import pattern
 from nsplugin.place import Place
 from nsplugin.pointers import split
 
 NOWHERE: Final = object()
 """What a reference gives that leads nowhere."""
 
-_INDEX: Final = re.compile(r"0|[1-9][0-9]{0,8}")
+_INDEX: Final = pattern(r"0|[1-9][0-9]{0,8}")
 
 
 def is_local(reference: str, root: Any) -> bool:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Any, Final
 
+from nsplugin.lazy import pattern
 from nsplugin.wording import found, listed, quoted
 
 TYPE_WORDS: Final = {
@@ -19,7 +19,7 @@ TYPE_WORDS: Final = {
     "other": "something that is not JSON",
 }
 
-_PLAIN_NAME: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]{0,40}")
+_PLAIN_NAME: Final = pattern(r"[A-Za-z_$][A-Za-z0-9_$]{0,40}")
 _LISTED: Final = 8
 """How many alternatives a sentence names."""
 

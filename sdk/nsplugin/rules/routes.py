@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Final
 
+from nsplugin.lazy import pattern
 from nsplugin.nearest import closest
 from nsplugin.platforms import Routes
 from nsplugin.pointers import join
@@ -14,7 +15,7 @@ from nsplugin.rules._family import Found, Rule
 from nsplugin.rules.subject import Subject
 from nsplugin.wording import listed, plain, quoted
 
-_PATH: Final = re.compile(r"/[^\s?#\x00-\x1f\x7f\ud800-\udfff]*")
+_PATH: Final = pattern(r"/[^\s?#\x00-\x1f\x7f\ud800-\udfff]*")
 
 
 def _routes(subject: Subject) -> Iterator[Found]:

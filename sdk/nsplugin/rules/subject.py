@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from nsplugin.cron import CronError, CronFault, Expression, faults, parse
 from nsplugin.handlers import Handler
@@ -21,7 +21,8 @@ ABSENT: Any = type("Absent", (), {"__repr__": lambda self: "ABSENT", "__slots__"
 _NO_OPTIONS: Mapping[Any, Any] = {UNKNOWN: UNKNOWN}
 
 
-class JobView(NamedTuple):
+@record(kw_only=False)
+class JobView:
     """One job: where it stands, its name and where that stands (a mapping key, or a value), and its raw options.
 
     Views are named tuples because each check of each manifest makes all of them.
@@ -39,7 +40,8 @@ class JobView(NamedTuple):
         return UNKNOWN if value is ABSENT and UNKNOWN in self.raw else value
 
 
-class ScheduleView(NamedTuple):
+@record(kw_only=False)
+class ScheduleView:
     """One schedule: its expression, the job it starts, its payload and its own time zone (:data:`ABSENT` where not given).
 
     ``parsed`` is the expression, or ``None`` where there is none in the grammar.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any, Final
 
 from tree_sitter import Node
@@ -13,6 +14,7 @@ from nsplugin.platforms import Platform
 from nsplugin.pointers import UNKNOWN, join
 from nsplugin.record import field, record
 from nsplugin.spans import Position, SpanMap
+from nsplugin_cli.facts import Timer
 from nsplugin_cli.source.definition import Resolve, SourceDefinition, SourceFile
 from nsplugin_cli.source.typescript_bytes import Unreadable, decode
 from nsplugin_cli.source.typescript_facts import facts_of
@@ -21,6 +23,7 @@ from nsplugin_cli.source.typescript_names import Imported, Part
 from nsplugin_cli.source.typescript_origins import Origins
 from nsplugin_cli.source.typescript_scalars import pieces, undefined
 from nsplugin_cli.source.typescript_text import ignores, syntax_fault
+from nsplugin_cli.source.typescript_timers import timers
 from nsplugin_cli.source.typescript_tree import plain
 from nsplugin_cli.source.typescript_values import (
     CallValue,
@@ -82,6 +85,11 @@ class _Reader:
         self.definers = _definers()
         self.origins = Origins(self.resolve)
         self.evaluator = Evaluator(self.resolve, self.definer)
+
+    @cached_property
+    def started(self) -> tuple[Timer, ...]:
+        """What loading the file starts."""
+        return tuple(timers(self.module, self.origins))
 
     def resolve(self, source: str, path: str) -> Module | None:
         """The module of the repository that an import names; each file is parsed once, at most 50 of them."""
@@ -229,7 +237,7 @@ class _Reader:
             handlers=shaped.handlers,
             path=self.module.path,
             call=self.module.span(node),
-            facts=facts_of(self.module, shaped.functions, platform, self.evaluator),
+            facts=facts_of(shaped.functions, platform, self.evaluator, self.started),
         )
 
     def _flatten(self, located: Located, pointer: str, shaped: Shaped) -> Any:

@@ -11,11 +11,11 @@ from tree_sitter import Node
 from nsplugin.platforms import Platform
 from nsplugin.pointers import UNKNOWN
 from nsplugin.record import field, record
-from nsplugin_cli.facts import Argument, ContextUse, Enqueue, Facts, PayloadRead, SecretRaised
+from nsplugin_cli.facts import Argument, ContextUse, Enqueue, Facts, PayloadRead, SecretRaised, Timer
 from nsplugin_cli.source.typescript_module import Module
 from nsplugin_cli.source.typescript_scalars import undefined
 from nsplugin_cli.source.typescript_secrets import raised_secrets, secret_names
-from nsplugin_cli.source.typescript_timers import inside, timers
+from nsplugin_cli.source.typescript_timers import inside
 from nsplugin_cli.source.typescript_tree import plain
 from nsplugin_cli.source.typescript_values import CallValue, Evaluator, FunctionValue, Located
 from nsplugin_cli.source.typescript_values import Mapping as ObjectValue
@@ -26,13 +26,15 @@ Path = tuple[str, ...]
 _MOST_FUNCTIONS: Final = 300
 
 
-def facts_of(module: Module, functions: Mapping[str, FunctionValue], platform: Platform, evaluator: Evaluator) -> Facts:
+def facts_of(
+    functions: Mapping[str, FunctionValue], platform: Platform, evaluator: Evaluator, started: tuple[Timer, ...]
+) -> Facts:
     """The facts of one definition; ``functions`` are its handlers by the pointer of their job or route."""
     walk = _Walk(platform, evaluator)
     for pointer, function in functions.items():
         walk.handler(pointer, function)
     return Facts(
-        timers=tuple(timers(module)),
+        timers=started,
         enqueues=tuple(sorted(walk.enqueues, key=lambda fact: (fact.path, fact.span))),
         context_uses=tuple(sorted(walk.uses, key=lambda fact: (fact.path, fact.span))),
         context_known=walk.known and all(pointer in functions for pointer in functions),

@@ -40,8 +40,11 @@ class Names:
     bound: dict[str, Bound] = field(default_factory=dict)
     exported: dict[str, Node | Imported | str | None] = field(default_factory=dict)
     stars: list[str] = field(default_factory=list)
-    modules: list[str] = field(default_factory=list)
-    """The modules whose top level runs before this one's, as written."""
+    modules: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
+    """The modules that this one loads, as written, and the names that it takes from each.
+
+    A compiler leaves an import out whose names stand only for types; without names it stays.
+    """
 
     def bind(self, name: str, value: Bound) -> None:
         """Note a binding; a second one makes the name unknown."""
@@ -181,7 +184,7 @@ def _note_expression(source: Source, names: Names, expression: Node) -> None:
     else:
         module = required(source, expression)
         if module is not None:
-            names.modules.append(module)
+            names.modules.append((module, ()))
 
 
 def _note_declaration(source: Source, names: Names, statement: Node) -> None:
@@ -199,7 +202,7 @@ def _note_variables(source: Source, names: Names, statement: Node) -> None:
             continue
         module = required(source, plain(value)) if value is not None else None
         if module is not None:
-            names.modules.append(module)
+            names.modules.append((module, ()))
         for local, keys in bindings(source, target, ()):
             names.bind(local, _meant(value, keys, module) if constant or _kept_module(source, module, local) else None)
 
@@ -273,15 +276,18 @@ def required(source: Source, value: Node) -> str | None:
 def _note_import(source: Source, names: Names, statement: Node) -> None:
     node = statement.child_by_field_name("source")
     module = literal_text(source, node) if node is not None else None
-    types = any(child.type == "type" for child in statement.children)
-    if module is not None and not types:
-        names.modules.append(module)
-    for clause in statement.named_children:
+    before = set(names.bound)
+    clauses = [child for child in statement.named_children if child.type in ("import_clause", "import_require_clause")]
+    for clause in clauses:
         if clause.type == "import_clause":
             for part in clause.named_children:
                 _note_clause(source, names, part, module)
-        elif clause.type == "import_require_clause":
+        else:
             _note_require_clause(source, names, clause)
+    types = any(child.type in ("type", "typeof") for child in statement.children)
+    if module is not None and not types:
+        taken = tuple(name for name in names.bound if name not in before)
+        names.modules.extend([(module, taken)] if taken or not clauses else [])
 
 
 def _note_clause(source: Source, names: Names, part: Node, module: str | None) -> None:
@@ -300,7 +306,7 @@ def _note_require_clause(source: Source, names: Names, clause: Node) -> None:
     node = clause.child_by_field_name("source")
     module = literal_text(source, node) if node is not None else None
     if module is not None:
-        names.modules.append(module)
+        names.modules.append((module, ()))
     _bind_import(names, source.text(clause.named_children[0]), module, "*")
 
 
@@ -319,7 +325,7 @@ def _note_export(source: Source, names: Names, statement: Node) -> None:
     node = statement.child_by_field_name("source")
     module = literal_text(source, node) if node is not None else None
     if module is not None and not any(child.type == "type" for child in statement.children):
-        names.modules.append(module)
+        names.modules.append((module, ()))
     if any(child.type in ("default", "=") for child in statement.children):
         exported = value or declaration or next(iter(statement.named_children), None)
         if declaration is not None:
@@ -378,7 +384,7 @@ def _note_exported_object(source: Source, names: Names, value: Node) -> None:
     whole = required(source, value)
     if whole is not None:
         names.stars.append(whole)
-        names.modules.append(whole)
+        names.modules.append((whole, ()))
         names.exported["default"] = Imported(whole, "default")
     for entry in value.named_children if value.type == "object" else ():
         if entry.type == "shorthand_property_identifier":

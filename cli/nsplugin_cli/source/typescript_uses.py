@@ -28,8 +28,29 @@ def steady(module: Module, name: str, home: int, deep: bool) -> bool:
     return module.steadiness[mark]
 
 
+def used_as_value(module: Module, name: str) -> bool:
+    """Whether an imported name is more than a type in this module."""
+    for node in _places(module, name):
+        around = None if node is None else node.parent
+        if around is None:
+            return True
+        while around.type in ("member_expression", "nested_identifier") and around.parent is not None:
+            around = around.parent
+        if around.type not in ("import_specifier", "import_clause", "namespace_import", "type_query", "export_specifier"):
+            return True
+    return False
+
+
 def _uses(module: Module, name: str, home: int) -> Iterator[Node | None]:
     """The places where a name stands for what that scope binds; ``None`` when there are too many to look at."""
+    for node in _places(module, name):
+        found = None if node is None else module.home(node, name)
+        if node is None or (found is not None and found[0] == home):
+            yield node
+
+
+def _places(module: Module, name: str) -> Iterator[Node | None]:
+    """The places where a name is written, but for keys and types; ``None`` when there are too many to look at."""
     word, data = name.encode(), module.data
     at = data.find(word)
     count = 0
@@ -42,9 +63,7 @@ def _uses(module: Module, name: str, home: int) -> Iterator[Node | None]:
                 return
             node = module.root.descendant_for_byte_range(at, end)
             if node is not None and node.type in ("identifier", "shorthand_property_identifier"):
-                found = module.home(node, name)
-                if found is not None and found[0] == home:
-                    yield node
+                yield node
         at = data.find(word, end)
 
 

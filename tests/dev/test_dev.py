@@ -11,14 +11,19 @@ import subprocess
 import threading
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import httpx
 import pytest
 
 import developing
 import fixture_runs
+from browser_pages import tab
 from developing import SOURCE, diary, queued, running
 from service_world import NSPLUGIN, until
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 
 @pytest.fixture
@@ -207,6 +212,31 @@ def test_a_plugin_that_changes_its_id_leaves_no_second_one_running(folder: Path)
         dev.says("plugin store is not here any more")
         assert dev.post("/shop/notes", {"n": 2}).status_code == 202
         until(lambda: sorted(diary(folder)) == ["1 1", "1 2"] or "1 2" in diary(folder), "the plugin's task")
+
+
+PAGE = """
+
+async def get_page(request, ctx):
+    pages = request.query["pages"] + "/admin/plugins/shop"
+    script = f"fetch('{pages}', {{credentials: 'include'}}).then(() => document.title = 'read', () => document.title = 'kept')"
+    return Response(body=f"<script>{script}</script>", headers={"content-type": "text/html"})
+"""
+
+
+@pytest.mark.browser
+def test_a_page_of_a_plugin_can_not_read_the_administration_page(folder: Path, browser: Browser) -> None:
+    """In a browser that has a session there; the page of the plugin itself runs as its author wrote it."""
+    source = SOURCE.replace("\n\nplugin =", f"{PAGE}\n\nplugin =")
+    (folder / "plugin.py").write_text(source.replace("routes={", 'routes={"GET /page": Route(get_page, auth="user"), '))
+    with running(folder) as dev, tab(browser, complaints=True) as page:
+        page.goto(f"{dev.pages}/admin/plugins/shop")
+        assert page.title() == "shop – nsplugin"
+        page.goto(f"{dev.url}/page?pages={dev.pages}")
+        page.wait_for_function("document.title !== ''")
+        assert page.title() == "kept"
+        page.goto(f"{dev.url}/page?pages={dev.url}")
+        page.wait_for_function("document.title !== ''")
+        assert page.title() == "read"
 
 
 def test_the_administration_page_is_at_the_next_port(folder: Path) -> None:

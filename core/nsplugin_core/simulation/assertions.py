@@ -53,7 +53,7 @@ def _read(text: str) -> Assertion:
     written = re.sub(r"(?<=[a-z])([A-Z])", r"_\1", match[1]).replace("-", "_").lower()
     count = _SYNONYMS.get(written, written)
     if count not in Summary.names():
-        meant = closest(count, Summary.names())
+        meant = closest(count, (*_SYNONYMS, *Summary.names()))
         hint = f"did you mean {meant}?" if meant else f"there are {', '.join(Summary.names())}"
         raise OrderError(f"--assert: there is no count {match[1]!r}; {hint}")
     return Assertion(text=text, count=count, operator=match[2].replace("==", "="), number=int(match[3]))

@@ -1,5 +1,7 @@
 """Other queues doing the same work: enqueue no-op tasks one by one, then drain them, each in the way it is fastest.
 
+``…_crowd`` measures the same enqueues by many callers at once.
+
 A drain of theirs ends when the last handler is called: what they still have to write then, or wait for, is not counted.
 """
 
@@ -8,12 +10,17 @@ from __future__ import annotations
 import asyncio
 import gc
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
 from datetime import timedelta
 from typing import Any
 
 Timed = tuple[float, float]
 """Seconds for enqueueing all, and for draining all."""
+CALLERS = 50
+"""How many enqueue at once."""
+CONNECTIONS = 10
+"""What the peers' callers share, as ours do: more of them made none faster."""
 
 
 def timed(work: Callable[[], Any]) -> float:
@@ -54,6 +61,47 @@ def procrastinate(url: str, tasks: int) -> Timed:
             return last - start
 
     return enqueued, asyncio.run(drain())
+
+
+def procrastinate_crowd(url: str, tasks: int) -> float:
+    """Its asynchronous ``defer`` over a pool; ``batch_defer`` is one caller's with many tasks, as our ``accept`` is."""
+    import procrastinate as peer
+
+    async def enqueue() -> float:
+        app = peer.App(connector=peer.PsycopgConnector(conninfo=url, min_size=CONNECTIONS, max_size=CONNECTIONS))
+        async with app.open_async():
+            await app.schema_manager.apply_schema_async()
+            return await _together(tasks, lambda caller: app.configure_task("noop", allow_unknown=True).defer_async())
+
+    return asyncio.run(enqueue())
+
+
+def pgqueuer_crowd(url: str, tasks: int) -> float:
+    """Its callers take turns on several connections; each serves one at a time."""
+    import psycopg
+    from pgqueuer import PsycopgDriver, Queries
+
+    async def enqueue() -> float:
+        async with AsyncExitStack() as stack:
+            queries = []
+            for _ in range(CONNECTIONS):
+                connection = await psycopg.AsyncConnection.connect(url, autocommit=True)
+                queries.append(Queries(PsycopgDriver(await stack.enter_async_context(connection))))
+            await queries[0].install()
+            return await _together(tasks, lambda caller: queries[caller % CONNECTIONS].enqueue("noop", b"{}"))
+
+    return asyncio.run(enqueue())
+
+
+async def _together(tasks: int, enqueue: Callable[[int], Awaitable[Any]]) -> float:
+    async def work(caller: int) -> None:
+        for _ in range(tasks // CALLERS):
+            await enqueue(caller)
+
+    gc.collect()
+    start = time.perf_counter()
+    await asyncio.gather(*map(work, range(CALLERS)))
+    return time.perf_counter() - start
 
 
 def pgqueuer(url: str, tasks: int) -> Timed:

@@ -5,11 +5,12 @@ The core enforces by it what a manifest declares (spec/core.md H3), whatever the
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from nsplugin.platforms import Platform
-from nsplugin.record import record
+from nsplugin.record import field, record
 from nsplugin.runtime import desk_providers, desk_storage
 from nsplugin.runtime.arguments import Arguments
 from nsplugin.runtime.context import undeclared
@@ -30,7 +31,7 @@ class Grants:
     jobs_enabled: bool = True
 
 
-@record(frozen=False)
+@record(frozen=False, eq=False)
 class Visit:
     """One run at the desk: what it has used so far. ``started`` in UTC ms."""
 
@@ -38,6 +39,8 @@ class Visit:
     started: int
     enqueued: int = 0
     calls: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    """Held while it is counted: calls of one run are answered in several threads."""
 
 
 class Desk:
@@ -59,7 +62,8 @@ class Desk:
         needed = self.platform.context.needs.get(field)
         if needed is not None and needed not in self.grants.capabilities:
             raise undeclared(method, needed, self.platform.layout.definer)
-        visit.calls += 1
+        with visit.lock:
+            visit.calls += 1
         return action(self, visit, Arguments(method, arguments))
 
     def _offers(self, field: str) -> bool:
@@ -70,31 +74,33 @@ class Desk:
 def _enqueue(desk: Desk, visit: Visit, arguments: Arguments) -> dict[str, Any]:
     """spec/nextskin.md E1-E4, spec/cogover.md E1-E8."""
     platform, grants, facts, now = desk.platform, desk.grants, visit.facts, desk.services.now()
-    _may_enqueue(desk, visit)
+    _count_enqueue(desk, visit)
     values = arguments.values
     options = values.get("options")
-    order = checked(
-        platform, grants.jobs, values.get("job"), values.get("payload"), options if isinstance(options, dict) else {}, now
-    )
-    visit.enqueued += 1
     try:
+        order = checked(
+            platform, grants.jobs, values.get("job"), values.get("payload"), options if isinstance(options, dict) else {}, now
+        )
         accepted = desk.services.queue.enqueue(order, facts, None)
     except BaseException:
-        visit.enqueued -= 1
+        with visit.lock:
+            visit.enqueued -= 1
         raise
     return {"run_id": accepted.task_id, "duplicate": accepted.duplicate}
 
 
-def _may_enqueue(desk: Desk, visit: Visit) -> None:
+def _count_enqueue(desk: Desk, visit: Visit) -> None:
     method, most = desk.platform.enqueue.method, desk.platform.enqueue.max_per_invocation
     reason = READ_ONLY.get(visit.facts.kind)
     if reason is not None:
         raise Fault("PERMISSION_DENIED", f"{method}: a {visit.facts.kind} may not enqueue", reason=reason)
     if not desk.grants.jobs_enabled:
         raise Fault("JOBS_DISABLED", f"{method}: background jobs are not enabled for this workspace")
-    if most and visit.enqueued >= most:
-        text = f"{method}: this run has enqueued {most} times, as often as one may; enqueue one job that enqueues the rest"
-        raise Fault("RATE_LIMITED", text, limit=most)
+    with visit.lock:
+        if most and visit.enqueued >= most:
+            text = f"{method}: this run has enqueued {most} times, as often as one may; enqueue one job that enqueues the rest"
+            raise Fault("RATE_LIMITED", text, limit=most)
+        visit.enqueued += 1
 
 
 def _secret(desk: Desk, visit: Visit, arguments: Arguments) -> str:

@@ -185,8 +185,9 @@ def _refused(run: Run, target: Target) -> bool:
 def _add_problems(run: Run, outcome: Outcome, target: Target, seconds: float) -> bool:
     """Note what was found; whether any of it is an error."""
     from nsplugin_cli import definition_problems, entry_problems, sources
+    from nsplugin_cli.unwanted import without_unwanted
 
-    found = [*definition_problems.problems(outcome.detail, target)]
+    found = [*without_unwanted(definition_problems.problems(outcome.detail, target), target.project)]
     why = entry_problems.problem(outcome, target, seconds)
     if why is not None:
         found.insert(0, why)

@@ -7,14 +7,11 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from nsplugin.lazy import pattern
 from nsplugin.platforms import NAMES
 from nsplugin.pointers import join
 from nsplugin.rules._family import Found
 from nsplugin.spans import Span
 from nsplugin.wording import clipped, found, listed
-
-_CODE: Final = pattern(r"NSP\d{0,3}|[a-z]+(?:-[a-z0-9]+)+")
 
 
 def faults(table: Mapping[str, Any], places: Places) -> Iterator[Found]:
@@ -27,6 +24,18 @@ def faults(table: Mapping[str, Any], places: Places) -> Iterator[Found]:
         if message is not None:
             text, _, hint = message.partition("\n")
             yield Found(pointer=join("", key), message=f"`{key}` {text}", hint=hint or None, span=places.of(key)[1])
+        elif key in _OF_RULES:
+            yield from _no_rules(key, value, places)
+
+
+def _no_rules(key: str, value: Any, places: Places) -> Iterator[Found]:
+    """What is written for rules and names none."""
+    from nsplugin_cli.rule_names import advice, code_of
+
+    lists = value.values() if isinstance(value, dict) else [value]
+    for item in dict.fromkeys(item for items in lists for item in items if code_of(item) is None):
+        message, span = f"`{key}` names {found(item, 'json')}, which is no rule", places.item(key, item)
+        yield Found(pointer=join("", key), message=message, hint=advice(item), span=span)
 
 
 def _unknown(key: str, span: Span | None) -> Found:
@@ -69,7 +78,7 @@ def _timezone(value: Any) -> str | None:
 
 
 def _codes(value: Any) -> str | None:
-    if isinstance(value, list) and all(isinstance(item, str) and _CODE.fullmatch(item) for item in value):
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return None
     return 'must be a list of rule codes, their beginnings or rule names\nfor example ["NSP101", "NSP2"]'
 
@@ -91,6 +100,9 @@ KEYS: Final[Mapping[str, Callable[[Any], str | None]]] = {
     "ignore": _codes,
     "per-file-ignores": _codes_by_file,
 }
+
+
+_OF_RULES: Final = frozenset(("select", "ignore", "per-file-ignores"))
 
 
 def entry_parts(entry: str) -> tuple[str, str | None] | None:
@@ -119,6 +131,16 @@ class Places:
             if found is not None:
                 return _span(number, found, 1), _span(number, found, 2)
         return self._subtable(key), self._subtable(key)
+
+    def item(self, key: str, text: str) -> Span | None:
+        """The span of a text somewhere in the value of a key, which may go over several lines."""
+        around = self.of(key)[1]
+        for number in range(around.line, len(self._lines) + 1) if around is not None else ():
+            start = around.column - 1 if number == around.line else 0
+            for string in re.compile(r"""(["'])(.*?)\1|#.*""").finditer(self._lines[number - 1], start):
+                if string[2] == text:
+                    return _span(number, string, 0)
+        return around
 
     def _own_lines(self) -> Iterator[tuple[int, str]]:
         header = ""

@@ -11,20 +11,22 @@ MAY_IMPORT = {
     "nsplugin_cli": {"nsplugin_cli", "nsplugin", "nsplugin_schemas"},
 }
 CORE_COMMANDS = "nsplugin_cli.commands."
-MIDDLE = 5
+MIDDLE = 7
 """Where a module stands that the list does not name: beside those that the pipeline calls."""
 VERSION = "nsplugin_cli.__version__"
 
 SIBLINGS = {"source", "rules", "report"}
 LAYERS = (
-    {"diagnostic", "facts", "terminal", "progress", "project_keys"},
+    {"diagnostic", "facts", "terminal", "progress"},
+    {"rules"},
+    {"catalogue", "rule_names"},
+    {"project_keys"},
     {"project"},
-    {"source", "rules"},
-    {"catalogue"},
+    {"source"},
     {"report"},
     {"sources", "destinations", "scaffold"},
     {"entry_problems", "definition_problems"},
-    {"pipeline", "forecast", "comparison", "lint"},
+    {"pipeline", "forecast", "comparison", "lint", "unwanted"},
     {"candidates"},
     {"commands"},
     {"app"},

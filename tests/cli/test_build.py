@@ -323,3 +323,45 @@ def test_an_entry_that_names_no_module_is_shown_in_the_project_file(tmp_path: Pa
     (tmp_path / "nsplugin.toml").write_text('id = "a"\nentry = "plugn:plugin"\n', encoding="utf-8")
     code, out, _ = fixture_runs.call(["build", str(tmp_path)])
     assert (code, "nsplugin.toml:2:9: error NSP002" in out) == (1, True), out
+
+
+class TestIgnores:
+    """Warnings can be switched off for build as for lint; errors cannot (spec/cli.md Project file)."""
+
+    EITHER = """from nsplugin import Cron, Job, define_plugin
+
+plugin = define_plugin(
+    id="a",
+    jobs={{"a": Job(lambda: None)}},
+    cron=[Cron("0 3 13 * 5", job="a")],COMMENT
+)
+"""
+
+    @pytest.mark.parametrize(
+        ("config", "comment"),
+        [
+            ('ignore = ["NSP209"]\n', ""),
+            ('ignore = ["cron-day-or"]\n', ""),
+            ('select = ["NSP1"]\n', ""),
+            ('[per-file-ignores]\n"plugin.py" = ["NSP2"]\n', ""),
+            ("", "  # nsplugin: ignore[NSP209]"),
+            ("", "  # nsplugin: ignore[NSP2]"),
+            (None, "  # nsplugin: ignore[cron-day-or]"),
+        ],
+    )
+    def test_a_warning_that_is_ignored_is_left_out(self, config: str | None, comment: str) -> None:
+        plugin("plugin.py", self.EITHER.replace("COMMENT", ""), config=config)
+        assert comment == "" or [each["code"] for each in build("--strict")[1]["diagnostics"]] == ["NSP209"]
+        plugin("plugin.py", self.EITHER.replace("COMMENT", comment))
+        code, report = build("--strict")
+        assert (code, report["diagnostics"], len(report["plugins"])) == (0, [], 1)
+
+    @pytest.mark.parametrize(
+        ("config", "comment"), [('ignore = ["NSP1"]\n', ""), ('select = ["NSP2"]\n', ""), ("", "  # nsplugin: ignore[NSP104]")]
+    )
+    def test_an_error_is_never_left_out(self, config: str, comment: str) -> None:
+        plugin("plugin.py", NEXTSKIN.replace("lambda: None", "lambda: None, max_attempts=0").rstrip() + comment, config=config)
+        code, report = build()
+        assert (code, [each["code"] for each in report["diagnostics"]], report["plugins"]) == (1, ["NSP104"], [])
+        linted = json.loads(fixture_runs.call(["lint", "--no-cache", "--format", "json"])[1])
+        assert linted["diagnostics"] == []

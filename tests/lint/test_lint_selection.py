@@ -43,6 +43,7 @@ def test_the_longest_beginning_decides_and_ignore_a_draw(folder: Path, arguments
     [
         ("NSP2O7", "--select: no rule has the code or name 'NSP2O7'; did you mean NSP207?"),
         ("cron-never-fire", "--select: no rule has the code or name 'cron-never-fire'; did you mean cron-never-fires?"),
+        ("NSP999", "--select: no rule has the code or name 'NSP999'; the rules in NSP9 are NSP901 needless-ignore"),
         ("E501", "--select: no rule has the code or name 'E501'; `nsplugin rules` lists them"),
     ],
 )
@@ -89,8 +90,8 @@ def test_a_faulty_project_file_is_one_finding_each_fault_and_exit_code_two(tmp_p
 def test_a_rule_that_does_not_exist_in_the_project_file_is_named(tmp_path: Path) -> None:
     write(tmp_path, nsplugin_toml='ignore = ["NSP999"]\n', plugin_py=NEVER)
     said = lint(tmp_path)
-    assert said.code == 2
-    assert "nsplugin.toml: ignore: no rule has the code or name 'NSP999'" in said.err
+    assert (said.code, said.codes[0]) == (2, "nsplugin.toml:1:11 NSP001")
+    assert '`ignore` names the string "NSP999", which is no rule' in said.out
 
 
 def test_strict_makes_warnings_count(folder: Path) -> None:
@@ -110,6 +111,13 @@ def test_an_ignore_silences_its_line_and_a_needless_one_is_reported(tmp_path: Pa
 def test_an_ignore_of_a_rule_that_is_not_selected_is_not_needless(tmp_path: Path) -> None:
     write(tmp_path, a_py=IGNORED)
     assert findings(tmp_path, "--select", "NSP1,NSP9") == []
+
+
+@pytest.mark.parametrize("written", ["cron-day-or", "NSP2", "nsp209"])
+def test_an_ignore_takes_what_the_project_file_takes(tmp_path: Path, written: str) -> None:
+    write(tmp_path, a_py=IGNORED.replace("NSP209", written), b_py=NEVER.replace(")])", f")])  # nsplugin: ignore[{written}]"))
+    of_another_rule = [] if written == "NSP2" else ["b.py:8:72 NSP207", "b.py:8:120 NSP901"]
+    assert findings(tmp_path) == of_another_rule
 
 
 MODULE = "async def more(ctx):\n    await ctx.jobs.enqueue('nothing')  # nsplugin: ignore[NSP304]\n"

@@ -14,7 +14,7 @@ asyncio.run(main())  # nsplugin: ignore[NSP401]
 asyncio.run(main())  # nsplugin: ignore[NSP401, NSP101, NSP999, NSP901]
 plugin = define_plugin(id="a")  # nsplugin: ignore
 """
-CODES = {"NSP101", "NSP401", "NSP901"}
+CODES = {"job-name-invalid": "NSP101", "top-level-timer": "NSP401", "needless-ignore": "NSP901"}
 
 
 def test_what_silences_is_kept_and_the_rest_reported_at_its_place() -> None:
@@ -27,7 +27,7 @@ def test_what_silences_is_kept_and_the_rest_reported_at_its_place() -> None:
     assert [text_at(SOURCE, problem.span) for problem in found] == ["NSP101", "NSP999", "NSP901", "nsplugin: ignore"]
     assert [problem.message for problem in found] == [
         "this ignore silences nothing: there is no NSP101 on this line",
-        "this ignore silences nothing: no rule has the code NSP999",
+        "this ignore silences nothing: no rule has the code or name NSP999",
         "NSP901 cannot be ignored",
         "this comment silences nothing: it names no code",
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from nsplugin.record import replace
 from nsplugin.rules import Problem
 from nsplugin.spans import Span
 from nsplugin_cli.source.python import read_python
@@ -27,6 +28,7 @@ def _codes(comment: str) -> list[str] | None:
         ("# nsplugin: ignore[NSP211]", ["NSP211"]),
         ("# nsplugin: ignore[NSP211,NSP209]", ["NSP211", "NSP209"]),
         ("# nsplugin:ignore [ NSP211 , NSP209 ]", ["NSP211", "NSP209"]),
+        ("# nsplugin: ignore[nsp211, NSP2, cron-overlap]", ["nsp211", "NSP2", "cron-overlap"]),
         ("#nsplugin: ignore[NSP211] because the site asked for it", ["NSP211"]),
         ("# noqa: E501 # nsplugin: ignore[NSP211]", ["NSP211"]),
         ("// nsplugin: ignore[NSP211]", ["NSP211"]),
@@ -46,9 +48,9 @@ def test_what_a_comment_silences(comment: str, codes: list[str] | None) -> None:
         ("# nsplugin: ignore", "this comment silences nothing: it names no code"),
         ("# nsplugin: ignore[]", "this ignore silences nothing: it names no code"),
         ("# nsplugin: ignore NSP211", "this comment silences nothing: it names no code"),
-        ("# nsplugin: ignore[nsp211]", "this ignore silences nothing: 'nsp211' is no rule's code"),
-        ("# nsplugin: ignore[NSP211; NSP209]", "this ignore silences nothing: 'NSP211;' is no rule's code"),
-        ("# nsplugin: ignore[cron-overlap]", "this ignore silences nothing: 'cron-overlap' is no rule's code"),
+        ("# nsplugin: ignore[NSP211; NSP209]", "this ignore silences nothing: 'NSP211;' is no rule's code or name"),
+        ("# nsplugin: ignore[E501]", "this ignore silences nothing: 'E501' is no rule's code or name"),
+        ("# nsplugin: ignore[cron_overlap]", "this ignore silences nothing: 'cron_overlap' is no rule's code or name"),
         ("# nsplugin: ignore-file[NSP211]", "this comment silences nothing: 'nsplugin: ignore-file' is no instruction"),
         ("# nsplugin: noqa", "this comment silences nothing: 'nsplugin: noqa' is no instruction"),
         ("# nsplugin: ignore[NSP211", "this comment silences nothing: it names no code"),
@@ -92,6 +94,21 @@ def test_findings_on_the_line_are_silenced_and_the_rest_is_kept() -> None:
     found = silence([here, other, below, _problem("NSP101", 1, 9)], ignores)
     assert found.problems == (other, below)
     assert [[code for code, _ in ignore.codes] for ignore in found.needless] == [["NSP102"]]
+
+
+@pytest.mark.parametrize("written", ["NSP1", "NSP", "nsp101", "some-rule", "Some-Rule"])
+def test_beginnings_and_names_silence_like_codes(written: str) -> None:
+    ignores = read_python(f"a = 1  # nsplugin: ignore[{written}]\n".encode(), "a.py").ignores
+    found = silence([replace(_problem("NSP101", 1), name="some-rule")], ignores)
+    assert (found.problems, found.needless) == ((), ())
+
+
+def test_what_silences_only_what_another_has_silenced_is_needless() -> None:
+    ignores = read_python(b"a = 1  # nsplugin: ignore[NSP1, NSP101, NSP2, n]\n", "a.py").ignores
+    assert ignores[0].fault is not None
+    ignores = read_python(b"a = 1  # nsplugin: ignore[NSP1, NSP101, NSP2]\n", "a.py").ignores
+    found = silence([_problem("NSP101", 1), _problem("NSP102", 1)], ignores)
+    assert [[code for code, _ in ignore.codes] for ignore in found.needless] == [["NSP101", "NSP2"]]
 
 
 def test_a_finding_over_several_lines_is_silenced_on_its_first() -> None:

@@ -38,6 +38,8 @@ def command(
 
     PATH is a plugin's folder, project file or entry; without one, the current folder. A folder that is no plugin's means
     every plugin below it. To import a plugin is to run its code: use lint on what you do not trust.
+
+    Of what the project file or a comment ignores, warnings are left out. Errors are not: no host would take such a manifest.
     """
     from nsplugin_cli import destinations, pipeline, terminal
 

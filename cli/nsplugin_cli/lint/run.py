@@ -205,13 +205,13 @@ class Run:
 
     def _needless(self, path: str, ignores: Iterable[Ignore]) -> list[Problem]:
         """A module may be silenced because of who imports it: alone, it does not show which of its ignores are needed."""
-        from nsplugin_cli.catalogue import rules
+        from nsplugin_cli.rule_names import codes_by_name
         from nsplugin_cli.rules.ignores import needless
 
         verdict = self.verdicts.get(path)
         whole = self.walked or (verdict is not None and verdict.judged.definitions > 0)
         idle = [ignore for ignore in ignores if whole or ignore.fault is not None]
-        return needless(idle, {rule.code for rule in rules()})
+        return needless(idle, codes_by_name())
 
     def _faults(self) -> Iterator[Diagnostic]:
         """What is wrong with the project files."""

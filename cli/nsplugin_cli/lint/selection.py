@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from nsplugin.nearest import closest
 from nsplugin.record import record
 from nsplugin_cli.diagnostic import CONFIG_CODE, WrongCall
+from nsplugin_cli.rule_names import advice, code_of
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 _ALL: Final = "NSP"
-
-
-@cache
-def codes_by_name() -> Mapping[str, str]:
-    """The code of each rule by its name."""
-    from nsplugin_cli.catalogue import rules
-
-    return {rule.name: rule.code for rule in rules()}
 
 
 def codes(items: Iterable[str], where: str) -> tuple[str, ...]:
@@ -33,19 +24,9 @@ def codes(items: Iterable[str], where: str) -> tuple[str, ...]:
 
 
 def _code(item: str, where: str) -> str:
-    code = fault = None
-    names = codes_by_name()
-    if item.lower() in names:
-        code = names[item.lower()]
-    elif any(known.startswith(item.upper()) for known in names.values()):
-        code = item.upper()
-    else:
-        meant = closest(item.upper(), names.values()) or closest(item.lower(), names)
-        fault = f"{where}: no rule has the code or name {item!r}; " + (
-            f"did you mean {meant}?" if meant else "`nsplugin rules` lists them"
-        )
+    code = code_of(item)
     if code is None:
-        raise WrongCall(fault)
+        raise WrongCall(f"{where}: no rule has the code or name {item!r}; {advice(item)}")
     return code
 
 

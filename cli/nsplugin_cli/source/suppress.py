@@ -17,7 +17,8 @@ from nsplugin_cli.facts import Ignore
 _COMMENT: Final = pattern(r"nsplugin\s*:\s*(?P<word>[\w-]*)(?P<rest>[^#]*)")
 _CODES: Final = pattern(r"\s*\[(?P<codes>[^\]]*)\]")
 _CODE: Final = pattern(r"[^\s,]+")
-_WELL_FORMED: Final = pattern(r"NSP\d{3}")
+_WELL_FORMED: Final = pattern(r"NSP\d{0,3}|[a-z]+(?:-[a-z0-9]+)+", re.IGNORECASE)
+"""Codes, beginnings of codes and names, as the project file takes them."""
 NEVER_SILENCED: Final = "NSP901"
 
 
@@ -36,7 +37,7 @@ def read_comment(text: str, line: int, column: int) -> Ignore | None:
     codes = tuple(_codes(listed, line, offset))
     wrong = [code for code, _ in codes if not _WELL_FORMED.fullmatch(code)]
     if not codes or wrong:
-        fault = f"{wrong[0]!r} is no rule's code" if wrong else "it names no code"
+        fault = f"{wrong[0]!r} is no rule's code or name" if wrong else "it names no code"
         return Ignore(codes=(), span=span, fault=f"this ignore silences nothing: {fault}")
     return Ignore(codes=codes, span=span)
 
@@ -84,16 +85,25 @@ def silence(problems: Iterable[Problem], ignores: Collection[Ignore]) -> Silence
 
     ``needless``: each ignore that is malformed, or that names a code without a finding on its line, reduced to those codes.
     """
-    wanted = {(ignore.span.line, code) for ignore in ignores for code, _ in ignore.codes if code != NEVER_SILENCED}
+    wanted: dict[int, list[str]] = {}
+    for ignore in ignores:
+        wanted.setdefault(ignore.span.line, []).extend(code for code, _ in ignore.codes)
     kept: list[Problem] = []
     used: set[tuple[int, str]] = set()
     for problem in problems:
-        place = (problem.span.line if problem.span else 0, problem.code)
-        if place in wanted:
-            used.add(place)
-        else:
+        line = problem.span.line if problem.span else 0
+        written = next((each for each in wanted.get(line, ()) if _names(each, problem)), None)
+        if written is None:
             kept.append(problem)
+        else:
+            used.add((line, written))
     return Silenced(tuple(kept), tuple(_needless(ignores, used)))
+
+
+def _names(written: str, problem: Problem) -> bool:
+    """Whether an ignore speaks of a finding: by its code, the beginning of its code, or its rule's name."""
+    meant = problem.code.startswith(written.upper()) or problem.name == written.lower()
+    return meant and problem.code != NEVER_SILENCED
 
 
 def _needless(ignores: Iterable[Ignore], used: Collection[tuple[int, str]]) -> Iterator[Ignore]:

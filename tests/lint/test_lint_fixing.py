@@ -110,6 +110,18 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     assert (tmp_path / "real" / "it.py").read_text() == plugin("0 0 * * *")
 
 
+@pytest.mark.parametrize("named", ["plugin.py", "."])
+def test_a_file_of_several_names_is_left_alone(tmp_path: Path, named: str) -> None:
+    write(tmp_path, plugin_py=plugin("@daily"), more__other_py=plugin("@weekly"))
+    (tmp_path / ".other").hardlink_to(tmp_path / "plugin.py")
+    said = lint(tmp_path, "--fix", named)
+    assert (tmp_path / "plugin.py").read_text() == plugin("@daily")
+    assert (tmp_path / "plugin.py").samefile(tmp_path / ".other")
+    why = "plugin.py was not mended: it has 2 names (hard links), which a new file would part; --diff shows what to change\n"
+    assert said.err == why + ("mended 1 finding in 1 file\n" if named == "." else "")
+    assert said.code == 1
+
+
 def test_nothing_else_changes_and_a_second_time_nothing_at_all(tmp_path: Path) -> None:
     source = plugin("@daily").replace("\n\n\n", "\n\n\nX = '@daily'; Y = [1,2 ,3]   # @daily\n", 1)
     write(tmp_path, plugin_py=source)

@@ -86,10 +86,14 @@ def _mend(asked: Options, outcome: Outcome, *, fix: bool, diff: bool) -> list[Me
     sys.stdout.flush()
     if fix and asked.stdin is not None:
         sys.stdout.buffer.write(mended[0].after if mended else asked.stdin)
-    for each in mended if fix and asked.stdin is None else ():
-        why = fixing.write(each)
-        if why is not None:
-            terminal.say(f"{sources.shown(Path(each.path))} was not mended: {why}")
+    if fix and asked.stdin is None:
+        refused = [(each, fixing.write(each)) for each in mended]
+        for each, why in refused:
+            if why is not None:
+                terminal.say(f"{sources.shown(Path(each.path))} was not mended: {why}")
+        mended = [each for each, why in refused if why is None]
+        if refused and not mended:
+            return mended
     findings, files = count(sum(each.findings for each in mended), "finding"), count(len(mended), "file")
     terminal.say(f"{'mended' if fix else 'would mend'} {findings} in {files}" if mended else "nothing that is safe to mend")
     return mended

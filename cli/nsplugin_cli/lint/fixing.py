@@ -212,15 +212,18 @@ def _lines(path: str, data: bytes) -> list[str]:
 def write(mended: Mended) -> str | None:
     """Put the mended bytes in the file's place, all at once; why that was not done, or ``None``.
 
-    A link stays a link, and the file keeps its mode. A file that has changed since it was read is left alone.
+    A symbolic link stays one, and the file keeps its mode. A file that has changed since it was read is left alone, and so is one
+    with hard links: a new file would part it from its other names, and one that is written over may be left half written.
     """
     place = os.path.realpath(mended.path)
     try:
         with open(place, "rb") as file:  # noqa: PTH123
-            mode = os.fstat(file.fileno()).st_mode
+            status = os.fstat(file.fileno())
             if file.read() != mended.before:
                 return "it has changed meanwhile"
-        _replace(place, mended.after, mode & 0o7777)
+        if status.st_nlink > 1:
+            return f"it has {status.st_nlink} names (hard links), which a new file would part; --diff shows what to change"
+        _replace(place, mended.after, status.st_mode & 0o7777)
     except OSError as error:
         return error.strerror or str(error)
     return None

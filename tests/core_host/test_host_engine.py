@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from nsplugin_core.host.pool import Hosts
 from nsplugin_core.host.settings import PluginSource
 from nsplugin_core.registry import Registry
 from nsplugin_core.store import open_store
+from nsplugin_core.store.sqlite import SqliteDatabase
 from nsplugin_core.store.records import Task
 
 CODE = """
@@ -40,10 +42,15 @@ async def exits_once(state):
 async def goes_on(): await asyncio.sleep(60)
 async def retries(): raise RetryableError("later")
 async def fails(): raise ValueError("boom")
-names = ("first", "second", "exits_once", "goes_on", "retries", "fails")
+async def many(jobs, state):
+    calls = [jobs.enqueue("second", n, delay_ms=60_000) for n in range(60)]
+    ends = await asyncio.gather(*calls, return_exceptions=True)
+    codes = sorted(end.code for end in ends if isinstance(end, Exception))
+    await state.set("many", [len({end.run_id for end in ends if not isinstance(end, Exception)}), codes])
+names = ("first", "second", "exits_once", "goes_on", "retries", "fails", "many")
 jobs = [define_job({"key": name, "timeoutMs": 1000 if name == "goes_on" else 20000}, globals()[name]) for name in names]
 """
-NAMES = ("first", "second", "exits_once", "goes_on", "retries", "fails")
+NAMES = ("first", "second", "exits_once", "goes_on", "retries", "fails", "many")
 
 
 class Core:
@@ -107,6 +114,27 @@ def test_a_handler_enqueues_with_its_own_identity_and_the_next_one_stores(core: 
     entry = core.store.data.entry("p", "default", "seen", now=core.clock.now_ms())
     assert entry is not None
     assert entry.value == '{"from":[1],"user":"ann","token":true}'
+
+
+def test_e8_what_a_handler_enqueues_at_once_shares_commits_and_is_counted_exactly(
+    core: Core, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """60 calls at once; a run may enqueue 50 times (spec/cogover.md E8)."""
+    commits: list[int] = []
+    atomically = SqliteDatabase.atomically
+
+    def counted(database: SqliteDatabase, work: Callable[[Any], Any]) -> Any:
+        commits.append(1)
+        return atomically(database, work)
+
+    task = core.enqueue("many")
+    monkeypatch.setattr(SqliteDatabase, "atomically", counted)
+    core.run_until(task, "succeeded")
+    entry = core.store.data.entry("p", "default", "many", now=core.clock.now_ms())
+    assert entry is not None
+    assert json.loads(entry.value) == [50, ["RATE_LIMITED"] * 10]
+    assert len(_runs(core, "second")) == 50
+    assert len(commits) < 40, "claims and endings among them"
 
 
 def _runs(core: Core, job: str) -> list[str]:

@@ -102,6 +102,40 @@ def test_what_only_running_it_shows_is_no_finding(name: str, tmp_path: Path, mon
     assert linted == []
 
 
+COGOVER = "from nsplugin.cogover import define_job\n"
+LISTS = {
+    "a list beside": {
+        "plugin.py": "from more import jobs as more\n" + COGOVER + 'jobs = [define_job({"key": "a"}, print), *more]\n',
+        "more.py": COGOVER + 'jobs = [define_job({"key": "b"}, print)]\n',
+    },
+    "jobs one by one": {
+        "plugin.py": "from more import one\nfrom lib.other import two\njobs = [one, two]\n",
+        "more.py": COGOVER + 'one = define_job({"key": "b"}, print)\nall = [one]\n',
+        "lib/other.py": "import plugin\n" + COGOVER + 'two = define_job({"key": "c"}, print)\nhere = [two]\n',
+    },
+    "the list itself": {
+        "plugin.py": "from more import jobs\n",
+        "more.py": COGOVER + 'jobs = [define_job({"key": "b"}, print)]\n',
+    },
+}
+
+
+@pytest.mark.parametrize("name", LISTS)
+@pytest.mark.parametrize("config", [{}, {"nsplugin.toml": 'platform = "cogover"\n'}])
+def test_a_missing_id_is_one_finding(
+    name: str, config: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".git").mkdir()
+    built, linted = of_both(tmp_path, monkeypatch, {**LISTS[name], **config})
+    assert [each[:2] for each in linted] == [each[:2] for each in built] == [("NSP008", 'the manifest has no "id"')]
+
+
+def test_projects_that_know_nothing_of_each_other_lack_an_id_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = COGOVER + 'jobs = [define_job({"key": "b"}, print)]\n'
+    _, linted = of_both(tmp_path, monkeypatch, {"plugin.py": job, "other/plugin.py": job})
+    assert [(each[0], each[3]) for each in linted] == [("NSP008", "other/plugin.py"), ("NSP008", "plugin.py")]
+
+
 def test_a_kept_verdict_knows_what_the_entry_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The project file is changed, the source is not."""
     (tmp_path / "plugin.py").write_text(HEAD + "app = " + MADE)

@@ -48,6 +48,16 @@ def test_capabilities_that_are_not_all_known_are_no_reason_to_report(capabilitie
     assert "NSP502" not in codes(plugin("pass", capabilities))
 
 
+@pytest.mark.parametrize("written", ["storage.kvv", "Storage.KV", "storage_kv", "storagekv", "storage.kv "])
+def test_a_misspelt_capability_is_one_fault(written: str) -> None:
+    """It is reported where it is declared (NSP007), which is enough."""
+    assert codes(plugin("await ctx.kv.get('a')", f"['{written}']")) == ["NSP007"]
+
+
+def test_a_capability_of_others_is_no_misspelling() -> None:
+    assert codes(plugin("await ctx.kv.get('a')", "['email.send']")) == ["NSP501"]
+
+
 def test_a_plugin_that_declares_none_at_all_is_told() -> None:
     source = plugin("await ctx.kv.get('a')").replace("capabilities=[], ", "")
     assert codes(source) == ["NSP501"]

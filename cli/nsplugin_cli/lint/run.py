@@ -187,12 +187,24 @@ class Run:
             found[path] |= set()
             for each in verdict.judged.problems:
                 found[each.path or path].add(each)
+        self._say_once(found)
         for path, problems in found.items():
             ignores = self._ignores(path)
             left = silence(problems, ignores) if ignores else None
             kept = problems if left is None else left.problems
             idle = () if left is None else self._needless(path, left.needless)
             yield path, [each for each in (*kept, *idle) if self.places.takes(each.code, path)]
+
+    def _say_once(self, found: dict[str, set[Problem]]) -> None:
+        """What a module lacks and its importer lacks too is said of the importer: the two are one plugin."""
+        lacking = {path: each for path, problems in found.items() if (each := set(filter(_lacks_key, problems)))}
+        for path in sorted(lacking, key=self._is_no_entry) if len(lacking) > 1 else ():
+            for asked in self.verdicts[path].asked if lacking[path] & found[path] else ():
+                if asked.path in lacking and asked.path != path:
+                    found[asked.path] -= lacking[asked.path]
+
+    def _is_no_entry(self, path: str) -> bool:
+        return path != self.places.setting(os.path.dirname(path)).entry  # noqa: PTH120
 
     def _ignores(self, path: str) -> tuple[Ignore, ...]:
         """A file's ignores; those of a module that only an import led to are read now."""
@@ -233,6 +245,11 @@ def _cache() -> Cache:
     from nsplugin_cli.lint.cache import Cache
 
     return Cache()
+
+
+def _lacks_key(problem: Problem) -> bool:
+    """Whether a key of the whole manifest is missing, such as its id."""
+    return problem.code == "NSP008" and problem.pointer == ""
 
 
 def _diagnostic(found: Problem, path: str) -> Diagnostic:

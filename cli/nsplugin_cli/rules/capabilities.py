@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from nsplugin.nearest import closest
 from nsplugin.pointers import UNKNOWN, join
 from nsplugin.rules._family import Found, Rule
+from nsplugin.wording import plain
 from nsplugin_cli.rules.subject import SourceSubject
 
+_COMPARED: Final = 100
+"""So many names are compared with what was meant: more are no capabilities."""
 _PLUGIN: Final = """\
 from nsplugin import Context, Job, define_plugin
 
@@ -34,12 +38,21 @@ def _declared(subject: SourceSubject) -> Sequence[Any] | None:
 
 def _undeclared(subject: SourceSubject) -> Iterator[Found]:
     declared = _declared(subject)
-    for use in subject.facts.context_uses if declared is not None else ():
+    missing = {needed for needed in subject.platform.context.needs.values() if not _is_meant(needed, declared)}
+    for use in subject.facts.context_uses if missing else ():
         needed = subject.platform.context.needs.get(use.attribute)
-        if needed is not None and declared is not None and needed not in declared:
+        if needed in missing:
             message = f'{use.written} needs the capability "{needed}", which the plugin does not declare'
             hint = f'add "{needed}" to its capabilities'
             yield Found(pointer="/capabilities", message=message, hint=hint, span=use.span, path=use.path)
+
+
+def _is_meant(needed: str, declared: Sequence[Any] | None) -> bool:
+    """Whether a capability is declared, or may be; one that is misspelt is reported as that (NSP007), which is enough."""
+    if declared is None or needed in declared:
+        return True
+    given = (plain(name) for name in declared[:_COMPARED] if isinstance(name, str))
+    return any(name.strip() == needed or closest(name, [needed], within=1) for name in given)
 
 
 def _unused(subject: SourceSubject) -> Iterator[Found]:

@@ -1,7 +1,7 @@
 """Cores killed, stopped and cut off from their database while tasks flow; then nothing may be missing (spec/core.md B2).
 
-``NSPLUGIN_CHAOS_ROUNDS`` sets the number of rounds on both stores together; ``NSPLUGIN_CHAOS_RESTART`` is a command that
-restarts PostgreSQL, run every fiftieth round if set.
+``NSPLUGIN_CHAOS_ROUNDS`` sets the number of rounds on both stores together. Some are on a PostgreSQL server of their own, which
+is restarted meanwhile.
 """
 
 from __future__ import annotations
@@ -10,10 +10,9 @@ import multiprocessing
 import os
 import random
 import signal
-import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
@@ -28,10 +27,12 @@ from nsplugin_core.registry import Registry
 from nsplugin_core.store import SqlStore, open_store
 from nsplugin_core.store.errors import StoreUnavailable
 from nsplugin_core.tasks import UNFINISHED
+from postgres_cluster import Cluster, cluster
 
 ROUNDS = int(os.environ.get("NSPLUGIN_CHAOS_ROUNDS", "200"))
-SHARE = {"sqlite": 0.35, "postgres": 0.5}
+SHARE = {"sqlite": 0.35, "postgres": 0.4}
 HOST_SHARE = 0.15
+RESTART_SHARE = 0.1
 CORES, BURST, PAUSE_S = 2, 15, 0.08
 DRAIN_S = 90
 
@@ -103,12 +104,9 @@ class Chaos:
         """One of the things that can happen."""
         self.random.choice([self.kill, self.kill, self.pause, self.cut_off, self.cut_off])()
 
-    def round(self, number: int) -> None:
+    def round(self) -> None:
         self.enqueue()
         self.harm()
-        restart = os.environ.get("NSPLUGIN_CHAOS_RESTART")
-        if restart and number % 50 == 49 and self.url.startswith("postgres"):
-            subprocess.run(restart, shell=True, check=True)
         time.sleep(PAUSE_S)
 
     def settle(self) -> None:
@@ -153,6 +151,24 @@ class HostChaos(Chaos):
     hosts_killed = 0
 
 
+class RestartChaos(Chaos):
+    """The same with a database server that is restarted, every other time as if it had crashed, while tasks are accepted."""
+
+    restarts = 0
+
+    def harm(self) -> None:
+        if self.restarts > 1 and self.random.random() < 0.6:
+            super().harm()
+            return
+        self.restarts += 1
+        restart = self.server.restart("immediate" if self.restarts % 2 else "fast")
+        while restart.poll() is None:
+            self.enqueue()
+        assert restart.returncode == 0, "PostgreSQL did not come back"
+
+    server: Cluster
+
+
 @contextmanager
 def chaos(kind: str, folder: Path, made_of: type[Chaos] = Chaos, **options: Any) -> Iterator[Chaos]:
     with store_url(kind, folder) as url:
@@ -167,8 +183,8 @@ def endure(made: Chaos, rounds: int) -> None:
     """Start, break things for so many rounds, and let everything come to its end."""
     for _ in range(CORES):
         made.start_core()
-    for number in range(rounds):
-        made.round(number)
+    for _ in range(rounds):
+        made.round()
 
 
 @pytest.mark.slow
@@ -187,6 +203,21 @@ def test_b2_killing_any_process_at_any_moment_loses_nothing_and_runs_nothing_twi
         assert len(made.accepted) > rounds * BURST // 2
         assert audit.attempts > len(made.accepted), "some attempts were cut short"
         assert audit.lost > 0, "no core died with work in hand"
+
+
+@pytest.mark.slow
+@pytest.mark.postgres
+def test_b2_restarting_the_database_loses_nothing_and_runs_nothing_twice_at_once(tmp_path: Path) -> None:
+    limits = {"maxAttempts": MAX_ATTEMPTS, "timeoutMs": TIMEOUT_MS}
+    with cluster() as server, closing(RestartChaos(f"{server.url}?schema=chaos", tmp_path)) as made:
+        made.server = server
+        made.registry.install(nextskin(jobs={"sync": limits}), timezone="UTC")
+        endure(made, max(10, int(ROUNDS * RESTART_SHARE)))
+        made.settle()
+        audit = Audit(store=made.store, accepted=made.accepted, marks=made.marks)
+        assert audit.run() == []
+        assert made.restarts > 1, "once as a crash, once in order"
+        assert len(made.accepted) > BURST * made.restarts
 
 
 @pytest.mark.slow

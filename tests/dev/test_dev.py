@@ -303,6 +303,31 @@ def test_ctrl_c_while_it_starts_ends_it_and_frees_the_folder(folder: Path, after
         assert after.post("/notes", {"n": 1}).status_code == 202
 
 
+HANGS = """\
+import os
+from pathlib import Path
+
+(Path(__file__).parent / "pid.txt").write_text(str(os.getpid()))
+while True:
+    pass
+"""
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_ctrl_c_does_not_wait_for_an_import_that_hangs(folder: Path, first: bool) -> None:
+    """Neither that of the first build nor one that a change began; the process that imports ends too."""
+    if first:
+        (folder / "plugin.py").write_text(HANGS)
+    with running(folder, ready=not first) as dev:
+        (folder / "plugin.py").write_text(HANGS)
+        pid = folder / "pid.txt"
+        until(lambda: pid.exists() and pid.read_text() != "", "the import")
+        began = time.monotonic()
+        assert dev.interrupt() == 0
+        assert time.monotonic() - began < 5
+        until(lambda: not Path("/proc", pid.read_text(), "exe").is_symlink(), "the end of the import")
+
+
 def _post_until_it_ends(dev: developing.Dev, numbers: range, accepted: list[int]) -> None:
     with httpx.Client(timeout=20) as client:
         for number in numbers:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, wait
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +29,7 @@ from nsplugin_core.service import Service, ServiceSettings
 from nsplugin_core.serving import signals
 
 DATABASE: Final = "core.db"
+LOOK_S: Final = 0.05
 GRACE_S: Final = 5.0
 """How long running attempts may go on after Ctrl-C; then they are given back. A second Ctrl-C does not wait."""
 _logger: Final = logging.getLogger("nsplugin.dev")
@@ -134,16 +136,18 @@ class _Site:
         """Build, serve, and build again after each change, until ``stop``."""
         looks = changes(self._asked.folders, stop)
         next(looks, None)  # watches from here on, so that no change is missed while the first build runs
-        self._take(build(), first=True)
+        built = _built(build, stop)
+        if built is None:
+            return
+        self._take(built, first=True)
         self._service.start()
         self._server.start()
         self._pages.start()
         self._greet()
         for changed in looks:
-            if changed and not stop.is_set():
-                built = build()
-                if not stop.is_set():
-                    self._take(built)
+            built = _built(build, stop) if changed else None
+            if built is not None:
+                self._take(built)
 
     def _take(self, built: Ready | Broken, *, first: bool = False) -> None:
         if isinstance(built, Broken):
@@ -208,6 +212,23 @@ class _Site:
         _logger.info("routes: %s/", self._server.root)
         _logger.info("administration page: %s", self._pages.url)
         _logger.info("requests come from the development user %r; Ctrl-C stops", self._asked.user)
+
+
+def _built(build: Build, stop: threading.Event) -> Ready | Broken | None:
+    """What was built, or ``None`` after Ctrl-C: that does not wait for an import that hangs, which ends with this process."""
+    built: Future[Ready | Broken] = Future()
+
+    def work() -> None:
+        try:
+            built.set_result(build())
+        except BaseException as error:
+            built.set_exception(error)
+
+    threading.Thread(target=work, name="nsplugin-build", daemon=True).start()
+    while not stop.is_set():
+        if wait([built], LOOK_S).done:
+            return built.result()
+    return None
 
 
 def _listening(kind: type[ServerT], option: str, app: ASGIApp, access: Access, stack: ExitStack) -> ServerT:

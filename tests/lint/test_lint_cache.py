@@ -203,3 +203,30 @@ def test_a_verdict_rests_on_which_file_says_it(tmp_path: Path) -> None:
     findings(tmp_path)
     (tmp_path / "nsplugin.toml").rename(tmp_path / "sub" / "nsplugin.toml")
     assert findings(tmp_path) == findings(tmp_path, "--no-cache")
+
+
+SAYS = "import time\nfrom nsplugin.cogover import Schedule, define_job\n"
+BERLIN = SAYS + 'jobs = [define_job({"key": "a", "schedule": Schedule("30 2 * * *", timezone="Europe/Berlin")}, lambda: None)]\n'
+
+
+@pytest.mark.parametrize(
+    ("source", "config", "zone"),
+    [
+        (plugin("30 2 * * *"), 'timezone = "America/New_York"\n', "on 2026-03-08 on 2027-03-14"),
+        (BERLIN, 'id = "a"\n', "on 2026-03-29 on 2027-03-28"),
+    ],
+)
+def test_a_verdict_on_clock_changes_is_good_for_its_day(
+    tmp_path: Path, judged: list[str], monkeypatch: pytest.MonkeyPatch, source: str, config: str, zone: str
+) -> None:
+    """NSP210 names the next change from today, as build does; the next day it may be another."""
+    before, later = zone[:13], zone[14:]
+    write(tmp_path, plugin_py=source, nsplugin_toml=config, other_py="x = 1\n")
+    monkeypatch.setattr("time.time", lambda: 1_772_668_800.0 + 3600)  # 2026-03-05 01:00
+    assert before in lint(tmp_path).out
+    monkeypatch.setattr("time.time", lambda: 1_772_668_800.0 + 86_399)
+    assert before in lint(tmp_path).out
+    assert sorted(judged) == ["other.py", "plugin.py"]
+    monkeypatch.setattr("time.time", lambda: 1_775_347_200.0)  # 2026-04-05
+    assert later in lint(tmp_path).out
+    assert sorted(judged) == ["other.py", "plugin.py", "plugin.py"]

@@ -22,6 +22,7 @@ from typing import Any, Final
 
 from nsplugin.record import names, values
 from nsplugin.rules._family import Problem
+from nsplugin.rules.subject import today
 from nsplugin.spans import Span
 from nsplugin_cli import __version__
 from nsplugin_cli.facts import Ignore
@@ -83,7 +84,7 @@ class Cache:
             return None
         try:
             verdict = _verdict(entry, task.root)
-            if not all(self._holds(task, asked) for asked in verdict.asked):
+            if verdict.judged.day not in (None, today()) or not all(self._holds(task, asked) for asked in verdict.asked):
                 return None
         except (TypeError, ValueError, KeyError, AttributeError, IndexError):
             return None
@@ -173,15 +174,17 @@ def _entry(verdict: Verdict, root: str) -> list[Any]:
         [_problem_as_json(problem, root) for problem in judged.problems],
         [[list(ignore.span), [[code, list(span)] for code, span in ignore.codes], ignore.fault] for ignore in judged.ignores],
         [[_below(root, asked.importer), asked.module, _below(root, asked.path), asked.digest] for asked in verdict.asked],
+        judged.day,
     ]
 
 
 def _verdict(entry: list[Any], root: str) -> Verdict:
-    own, definitions, problems, ignores, asked = entry
+    own, definitions, problems, ignores, asked, day = entry
     judged = Judged(
         problems=tuple(_problem(each, root) for each in problems),
         ignores=tuple(_ignore(*each) for each in ignores),
         definitions=definitions,
+        day=day,
     )
     return Verdict(own, judged, tuple(Asked(_at(root, by) or "", name, _at(root, path), sha) for by, name, path, sha in asked))
 

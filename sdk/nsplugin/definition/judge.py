@@ -34,7 +34,7 @@ def judged(intake: Intake, raw: Mapping[str, Any]) -> tuple[Problem, ...]:
 def check(platform: Platform, raw: Mapping[str, Any], handlers: Mapping[str, Handler], timezone: str | None) -> list[Problem]:
     """The findings of all rules on values that come from Python."""
     from nsplugin.rules import check as run
-    from nsplugin.rules.subject import Subject
+    from nsplugin.rules.subject import Subject, today
 
     whole = {"manifestVersion": MANIFEST_VERSION, "platform": platform.name, **raw}
-    return run(Subject(raw=whole, platform=platform, origin="python", timezone=timezone, handlers=handlers))
+    return run(Subject(raw=whole, platform=platform, origin="python", timezone=timezone, now=today(), handlers=handlers))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
@@ -18,6 +19,7 @@ from nsplugin.wording import Origin, plain, token
 ABSENT: Any = type("Absent", (), {"__repr__": lambda self: "ABSENT", "__slots__": ()})()
 """Stands for a key that was not given (``None`` is a given null)."""
 
+_DAY = 86_400
 _NO_OPTIONS: Mapping[Any, Any] = {UNKNOWN: UNKNOWN}
 
 
@@ -62,6 +64,11 @@ class ScheduleView:
     def faults(self) -> tuple[CronFault, ...]:
         """What the grammar refuses of the expression, in column order."""
         return () if self.parsed is not None or not isinstance(self.expression, str) else faults(plain(self.expression))
+
+
+def today() -> int:
+    """The minute since the epoch at which this day began in UTC, so that a day's verdicts are the same."""
+    return int(time.time()) // _DAY * _DAY // 60
 
 
 @record

@@ -73,8 +73,11 @@ class Dev:
 
     def events(self, kind: str) -> list[dict[str, Any]]:
         """Log records of that event."""
-        lines = [json.loads(line) for line in self.text().splitlines() if line.startswith("{")]
-        return [line for line in lines if line["event"] == kind]
+        return [record for record in self.records() if record["event"] == kind]
+
+    def records(self) -> list[dict[str, Any]]:
+        """All log records."""
+        return [json.loads(line) for line in self.text().splitlines() if line.startswith("{")]
 
     def says(self, text: str, seconds: float = PATIENCE) -> None:
         """Wait until it has said something."""

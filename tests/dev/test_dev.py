@@ -203,6 +203,18 @@ def test_plugins_and_the_administration_page_are_of_two_origins(folder: Path) ->
             assert "access-control-allow-origin" not in browser.get("/admin/plugins", headers={"Origin": dev.url}).headers
 
 
+def test_plugins_with_a_route_in_common_are_told_apart(folder: Path) -> None:
+    other = developing.write(folder.parent / "store", SOURCE.replace('id="shop"', 'id="store"').replace("/fail", "/break"))
+    with running(folder.parent) as dev:
+        listed = sorted(line["event"].removeprefix("route POST ") for line in dev.records() if "route POST" in line["event"])
+        assert listed == [f"{dev.url}{path}" for path in ("/break", "/fail", "/shop/notes", "/store/notes")]
+        assert dev.post("/store/notes", {"n": 1}).status_code == 202
+        assert dev.post("/notes", {"n": 2}).json()["error"] == (
+            "several plugins have POST /notes; put the plugin's id in front: /<id>/notes"
+        )
+        until(lambda: diary(other) == ["1 1"], "the task of the plugin that was named")
+
+
 def test_a_plugin_that_changes_its_id_leaves_no_second_one_running(folder: Path) -> None:
     with running(folder) as dev:
         (folder / "plugin.py").write_text(SOURCE.replace('id="shop"', 'id="store"'))

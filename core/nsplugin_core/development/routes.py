@@ -55,6 +55,16 @@ class PluginRoutes:
                     table.setdefault(path, {}).setdefault(route.method, []).append(f"{manifest.id} {route.path}")
         self._table, self.broken = table, ""
 
+    def named(self) -> list[tuple[str, str]]:
+        """Method and path of each route: the path is its own, with its plugin in front where another one has it too."""
+        found = []
+        for path, methods in self._table.items():
+            for method, owners in methods.items():
+                own = owners[0].partition(" ")[2]
+                if len(owners) == 1 and (path == own or len(self._table[own][method]) > 1):
+                    found.append((method, path))
+        return found
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         response = await self._answer(Request(scope, receive))

@@ -198,8 +198,7 @@ class _Site:
     def _show(self, manifests: Sequence[Manifest], timezone: str) -> None:
         """Serve the routes, and tell of what is new."""
         self._routes.show(manifests)
-        root = self._server.root
-        routes = [f"{route.method} {root}{route.path}" for manifest in manifests for route in manifest.routes]
+        routes = [f"{method} {self._server.root}{path}" for method, path in self._routes.named()]
         for route in routes:
             if route not in self._told:
                 _logger.info("route %s", route)

@@ -58,9 +58,10 @@ def read(path: str) -> bytes:
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
         with open(descriptor, "rb", buffering=0) as file:  # noqa: PTH123 - a pipe must not block, nor be waited for
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            found = os.fstat(descriptor)
+            if not stat.S_ISREG(found.st_mode):
                 raise UnreadFile("it is no regular file")
-            data = file.read(MAX_BYTES + 1)
+            data = file.read(min(found.st_size or MAX_BYTES, MAX_BYTES) + 1)
     except (OSError, ValueError) as error:
         raise UnreadFile(getattr(error, "strerror", None) or str(error)) from error
     require_source(path, data or b"")

@@ -69,6 +69,7 @@ def test_every_way_that_it_meets_people_is_there(made: Path) -> None:
     config = tomllib.loads((made / "nsplugin.toml").read_text())
     assert names == shared | {config["entry"], f"test_{config['entry']}"}
     assert all("{{" not in (made / name).read_text() for name in names)
+    assert all(f"\nnsplugin {each} " in (made / "README.md").read_text() for each in ("simulate", "dev"))
     for command in ("nsplugin lint", "nsplugin build", "nsplugin check", "pytest"):
         assert command in (made / "README.md").read_text()
         assert command in (made / ".github/workflows/nsplugin.yml").read_text()

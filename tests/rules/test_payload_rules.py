@@ -43,6 +43,17 @@ def test_control_characters_count_as_their_escapes() -> None:
     assert codes(paying("\x01" * 10_923)) == ["NSP302"]  # 65,540
 
 
+@pytest.mark.parametrize("payload", [["a" * 70_000, UNKNOWN], {"a": "a" * 70_000, "b": [UNKNOWN]}, {"a" * 70_000: UNKNOWN}])
+def test_the_size_of_what_is_partly_unknown_is_told_as_a_least(payload: Any) -> None:
+    """It is too large whatever the rest is, and how large is not known."""
+    (problem,) = problems(paying(payload))
+    assert problem.message == "the payload has more than 65,536 bytes as JSON; NextSkin takes at most 65,536"
+
+
+def test_what_is_unknown_may_be_small() -> None:
+    assert codes(paying(["a" * 60_000, UNKNOWN])) == []
+
+
 NOT_JSON = [math.nan, math.inf, (1,), {1}, b"x", datetime.date(2026, 3, 8), object(), 2**53, {1: "a"}, "\ud800", len]
 
 

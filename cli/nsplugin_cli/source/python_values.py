@@ -201,10 +201,15 @@ def iterated(value: Value) -> tuple[Value, ...] | None:
 
 
 def settled(pairs: Iterable[tuple[Value, Value]]) -> list[tuple[Value, Value]]:
-    """The pairs as the dict holds them: each key once, in the place of its first pair, with the value of its last."""
+    """The pairs as the dict holds them: each key once, in the place of its first pair, with the value of its last.
+
+    Of keys that are equal and of different types, such as ``True`` and ``1``, the dict keeps the first.
+    """
     found: dict[Any, tuple[Value, Value]] = {}
     for key, value in pairs:
-        found[key.data if isinstance(key.data, SCALARS) else id(key)] = (key, value)
+        same_key = key.data if isinstance(key.data, SCALARS) else id(key)
+        first, _ = found.get(same_key, (key, value))
+        found[same_key] = (key if type(first.data) is type(key.data) else first, value)
     return list(found.values())
 
 

@@ -34,9 +34,10 @@ def _too_large(subject: Subject) -> Iterator[Found]:
     for schedule in _with_payload(subject):
         size = _size(subject, schedule.payload)
         if size > most and _is_json(subject, schedule.payload):
+            has = counted(size, "byte") if _is_known(schedule.payload) else f"more than {counted(most, 'byte')}"
             yield Found(
                 pointer=schedule.payload_pointer,
-                message=f"the payload has {counted(size, 'byte')} as JSON; {subject.platform.title} takes at most {most:,}",
+                message=f"the payload has {has} as JSON; {subject.platform.title} takes at most {most:,}",
                 hint="store the data and pass a key to it",
             )
 
@@ -45,6 +46,18 @@ def _size(subject: Subject, payload: Any) -> int:
     """The size in bytes. What was read from JSON cannot contain itself, so that the quick way is open to it."""
     quick = compact_size(payload) if subject.origin == "json" else None
     return json_size(payload) if quick is None else quick
+
+
+def _is_known(payload: Any) -> bool:
+    """Whether all of a payload is known: else its size is the least that it has."""
+    nodes, met = [payload], set[int]()
+    for node in nodes:
+        if node is UNKNOWN:
+            return False
+        if isinstance(node, (dict, list, tuple)) and id(node) not in met:
+            met.add(id(node))
+            nodes.extend([*node, *node.values()] if isinstance(node, dict) else node)
+    return True
 
 
 def _schemas(subject: Subject) -> Iterator[Found]:

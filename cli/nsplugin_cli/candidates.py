@@ -17,12 +17,16 @@ LEVELS_UP: Final = 3
 
 @record
 class Candidate:
-    """A manifest to install. ``report`` is what building it found; ``folder`` holds the code, where that is known."""
+    """A manifest to install. ``report`` is what building it found; ``folder`` holds the code, where that is known.
+
+    ``timezone`` is that of the project file, if it names one.
+    """
 
     name: str
     manifest: bytes
     folder: Path | None
     report: Report
+    timezone: str | None = None
 
 
 def candidate(path: str, code: Path | None, command: str, seconds: float) -> Candidate | Report:
@@ -75,7 +79,8 @@ def _built(path: Path, code: Path | None, command: str, seconds: float) -> Candi
         return report
     (target,) = targets
     manifest = (report.plugins[0].content or "").encode()
-    return Candidate(name=_manifest_name(target), manifest=manifest, folder=code or target.project.folder, report=report)
+    folder, timezone = code or target.project.folder, target.project.get("timezone")
+    return Candidate(name=_manifest_name(target), manifest=manifest, folder=folder, report=report, timezone=timezone)
 
 
 def _manifest_name(target: Target) -> str:

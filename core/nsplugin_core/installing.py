@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from nsplugin.manifest import Manifest
-from nsplugin.platforms import load
+from nsplugin.platforms import NAMES, load
 from nsplugin.preinstall import Report, check_manifest
 from nsplugin.reading import read
 from nsplugin.rules._family import Problem
@@ -18,7 +17,7 @@ from nsplugin_core.clock import Clock
 from nsplugin_core.operations import manifest_of
 from nsplugin_core.registry import NoTimezone, Registry
 from nsplugin_core.store.protocol import Store
-from nsplugin_core.store.records import PluginRecord
+from nsplugin_core.store.records import Installed, PluginRecord
 
 
 class Refused(Exception):
@@ -44,15 +43,35 @@ class Installation:
     report: Report
 
 
+def plugin_id(manifest: bytes) -> str | None:
+    """The id that a manifest names."""
+    raw = read(manifest).value
+    found = raw.get("id") if isinstance(raw, Mapping) else None
+    return found if isinstance(found, str) else None
+
+
+def installed_as(store: Store, manifest: bytes) -> Installed | None:
+    """What is installed under the manifest's id."""
+    plugin = plugin_id(manifest)
+    return store.registry.installed(plugin) if plugin and plugin.isprintable() else None
+
+
 def site_timezone(store: Store, manifest: bytes, timezone: str | None) -> str:
-    """The zone to judge a manifest in: the given one, or that of the installed plugin. Raises :class:`NoTimezone`."""
+    """The zone to judge a manifest in: the given one, that of the installed plugin, or that of a platform without a site's.
+
+    Raises :class:`NoTimezone`.
+    """
     if timezone is not None:
         return timezone
-    plugin = _plugin_id(read(manifest).value)
-    installed = store.registry.installed(plugin) if plugin and plugin.isprintable() else None
-    if installed is None:
-        raise NoTimezone(plugin or "?")
-    return installed.plugin.timezone
+    installed = installed_as(store, manifest)
+    if installed is not None:
+        return installed.plugin.timezone
+    raw = read(manifest).value
+    platform = raw.get("platform") if isinstance(raw, Mapping) else None
+    cron = load(platform).cron if platform in NAMES else None
+    if cron is not None and cron.time_zone == "schedule":
+        return cron.time_zone_default
+    raise NoTimezone(plugin_id(manifest) or "?")
 
 
 def install(
@@ -91,11 +110,6 @@ def install(
         kept=_unfinished(store, after.id) if before is not None else 0,
         report=report,
     )
-
-
-def _plugin_id(raw: Any) -> str | None:
-    found = raw.get("id") if isinstance(raw, Mapping) else None
-    return found if isinstance(found, str) else None
 
 
 def _unfinished(store: Store, plugin: str) -> int:

@@ -56,6 +56,40 @@ def test_install_says_what_it_installed_and_where_the_code_lies(local: Site) -> 
     )
 
 
+def test_install_asks_for_a_zone_only_where_one_is_needed_and_not_known(local: Site) -> None:
+    folder = write_plugin(local.folder / "shop", PLAIN)
+    code, _, err = local.call("install", str(folder))
+    advice = "name the site's time zone, such as --timezone Europe/Berlin, or `timezone` in the project file"
+    assert (code, err) == (2, f"Error: --timezone is missing: {advice}\n")
+    with (folder / "nsplugin.toml").open("a") as project:
+        project.write('timezone = "Asia/Tokyo"\n')
+    assert local.json("install", str(folder))["plugin"]["timezone"] == "Asia/Tokyo"
+    assert local.json("install", str(folder), "--timezone", "UTC")["plugin"]["timezone"] == "UTC"
+    assert local.json("install", str(folder))["plugin"]["timezone"] == "UTC", "what the site was told last is kept"
+
+
+def test_d6_a_cogover_project_has_no_site_whose_zone_must_be_named(local: Site) -> None:
+    cogover(local)
+    local.run("uninstall", "orders", "--yes")
+    folder = local.folder / "orders"
+    code, _, err = local.call("upgrade", str(folder))
+    assert (code, err) == (2, "Error: plugin 'orders' is not installed here: `nsplugin install` installs it\n")
+    assert "at 02:00 every day (UTC+07:00)\n" in local.run("install", str(folder))
+
+
+@pytest.mark.parametrize("made", ["shop", "orders"])
+def test_a4_what_is_enqueued_while_a_plugin_is_disabled_waits_and_that_is_said(local: Site, made: str) -> None:
+    job = "work" if made == "shop" else "sync"
+    if made == "shop":
+        local.install(PLAIN)
+    else:
+        cogover(local)
+    local.run("disable", made)
+    out = local.run("jobs", "enqueue", made, job)
+    assert out.endswith(f" ({made} is disabled: the task waits until `nsplugin enable {made}`)\n")
+    assert len(local.json("jobs", "list", "--plugin", made)["tasks"]) == 1
+
+
 def test_install_takes_a_manifest_and_finds_its_code_above_it(local: Site) -> None:
     folder = write_plugin(local.folder / "shop", PLAIN)
     assert fixture_runs.call(["build", str(folder)])[0] == 0
@@ -226,6 +260,8 @@ def test_cogover_s_own_words_and_options(local: Site) -> None:
         (["jobs", "enqueue", "orders", "sync", "--run-at", "noon"], "--run-at: 'noon' is not a time in ISO 8601"),
         (["jobs", "enqueue", "orders", "sync", "--run-at", "9" * 15], "at most 30 days from now"),
         (["jobs", "enqueue", "orders", "sync", "--payload", json.dumps("x" * 65535)], "65,537 bytes as JSON, 65,536 are"),
+        (["jobs", "enqueue", "shop", "work", "--payload", "NaN"], 'begins with "NaN" (a payload is JSON: an object, a list,'),
+        (["jobs", "enqueue", "shop", "work", "--payload", ""], "the text is empty (a payload is JSON: an object, a list,"),
         (["dead", "retry"], "name dead letters by their ids"),
         (["dead", "delete", "--all"], "--all needs --plugin ID"),
         (["dead", "delete", "X", "--job", "work"], "--job goes with --all"),

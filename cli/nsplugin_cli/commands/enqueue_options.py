@@ -5,12 +5,15 @@ from __future__ import annotations
 import getpass
 import sys
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from nsplugin.record import record
 from nsplugin_cli.diagnostic import WrongCall
+
+if TYPE_CHECKING:
+    from nsplugin_core.views import PluginView
 
 FLAGS: Final[Mapping[str, str]] = {
     "delaySec": "--delay-sec",
@@ -21,6 +24,7 @@ FLAGS: Final[Mapping[str, str]] = {
 }
 """The flag for each option of a platform's API."""
 MAX_PAYLOAD: Final = 1 << 20
+_ANY_JSON: Final = "a payload is JSON: an object, a list, a text in double quotes, a number, true, false or null"
 
 OPTIONS: Final = (
     click.option("--payload", metavar="JSON", help="The payload; @FILE reads it from a file, - from standard input."),
@@ -64,6 +68,13 @@ def asked(platform: str, given: Mapping[str, str | int | None]) -> Asked:
     return Asked(payload=payload, options=options, user=str(given["user"] or _login()))
 
 
+def remark(plugin: PluginView, *, duplicate: bool) -> str:
+    """What is to be said of a task that was accepted, behind its id."""
+    if duplicate:
+        return " (it holds the key already: nothing was added)"
+    return "" if plugin.enabled else f" ({plugin.id} is disabled: the task waits until `nsplugin enable {plugin.id}`)"
+
+
 def _field(flag: str) -> str:
     return flag.removeprefix("--").replace("-", "_")
 
@@ -99,8 +110,9 @@ def _payload(text: str) -> Any:
 
 
 def _hint(hint: str | None) -> Iterator[str]:
+    """The reader's advice is for manifests, which are objects; a payload may be any JSON."""
     if hint:
-        yield f" ({hint})"
+        yield f" ({_ANY_JSON if 'JSON object' in hint else hint.replace('the manifest', 'the payload')})"
 
 
 def _source(text: str) -> tuple[str, bytes]:

@@ -14,7 +14,7 @@ from nsplugin_cli.terminal import Color
 
 @click.command("install", short_help="Take a plugin into a core.")
 @click.argument("path", metavar="DIR|MANIFEST")
-@click.option("--timezone", metavar="TZ", help="The site's time zone, such as Europe/Berlin; later on it is kept.")
+@click.option("--timezone", metavar="TZ", help="The site's time zone, such as Europe/Berlin; default: the project file's.")
 @shared(CODE, IDENTITY, TIMEOUT, DATABASE, FORMAT, COLOR)
 def command(
     path: str,

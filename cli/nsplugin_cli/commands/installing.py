@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -71,19 +70,18 @@ def taken(
 
 
 def _site(operations: Operations, found: Candidate, timezone: str | None, verb: Verb) -> str:
-    """The time zone to judge it in. For ``upgrade`` the plugin must be there, whatever zone is given."""
-    from nsplugin_core.installing import site_timezone
+    """The time zone to judge it in: as wanted, as kept, or the project file's. For ``upgrade`` the plugin must be there."""
+    from nsplugin_core.installing import installed_as, plugin_id, site_timezone
     from nsplugin_core.registry import NoTimezone
 
+    fresh = installed_as(operations.store, found.manifest) is None
+    if fresh and verb == "upgrade":
+        raise WrongCall(f"plugin {plugin_id(found.manifest)!r} is not installed here: `nsplugin install` installs it")
     try:
-        kept = site_timezone(operations.store, found.manifest, None)
+        return site_timezone(operations.store, found.manifest, timezone or (found.timezone if fresh else None))
     except NoTimezone as error:
-        if verb == "upgrade":
-            raise WrongCall(f"plugin {error.plugin!r} is not installed here: `nsplugin install` installs it") from error
-        if timezone is None:
-            raise WrongCall("--timezone is missing: name the site's time zone, such as --timezone Europe/Berlin") from error
-        return timezone
-    return timezone or kept
+        advice = "name the site's time zone, such as --timezone Europe/Berlin, or `timezone` in the project file"
+        raise WrongCall(f"--timezone is missing: {advice}") from error
 
 
 def _stored(operations: Operations, found: Candidate, site: str, internal_system: bool | None) -> Installation:
@@ -101,10 +99,10 @@ def _stored(operations: Operations, found: Candidate, site: str, internal_system
 
 def _shown(verb: Verb, operations: Operations, done: Installation, report: Report, form: str, color: terminal.Color) -> None:
     plugin = operations.plugin(done.plugin.id)
-    changes = [_change(asdict(change)) for change in done.changes]
+    changes = [_named(change, _CHANGE) for change in done.changes]
     created = done.before is None
     if form == "json":
-        diagnostics = [_diagnostic(asdict(each)) for each in report.diagnostics]
+        diagnostics = [_named(each, _DIAGNOSTIC) for each in report.diagnostics]
         show_json(verb, created=created, plugin=plugin, changes=changes, kept=done.kept, diagnostics=diagnostics)
         return
     from nsplugin_cli.report import records
@@ -115,12 +113,9 @@ def _shown(verb: Verb, operations: Operations, done: Installation, report: Repor
     sys.stdout.write(records.installed(plain(plugin), verb=told, changes=changes, kept=done.kept))
 
 
-def _change(change: dict[str, Any]) -> dict[str, Any]:
-    return {name: change[name] for name in ("kind", "level", "pointer", "message", "hint")}
+_CHANGE: Final = ("kind", "level", "pointer", "message", "hint")
+_DIAGNOSTIC: Final = ("code", "name", "severity", "message", "hint", "path", "pointer", "line", "column")
 
 
-_KEYS: Final[Sequence[str]] = ("code", "name", "severity", "message", "hint", "path", "pointer", "line", "column")
-
-
-def _diagnostic(diagnostic: dict[str, Any]) -> dict[str, Any]:
-    return {name: diagnostic[name] for name in _KEYS}
+def _named(it: Any, fields: Sequence[str]) -> dict[str, Any]:
+    return {name: getattr(it, name) for name in fields}

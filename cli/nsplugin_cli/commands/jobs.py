@@ -42,12 +42,13 @@ def show_task(task: str, payload: bool, database: str, form: str) -> int:
 def enqueue(plugin: str, job: str, database: str, form: str, **given: str | int | None) -> int:
     """Enqueue a task on behalf of an administrator, under the rules of the plugin's platform."""
     with core(database) as operations:
-        asked = enqueueing.asked(operations.plugin(plugin).platform, given)
+        found = operations.plugin(plugin)
+        asked = enqueueing.asked(found.platform, given)
         made = operations.enqueue(plugin, job, asked.payload, asked.options, user=asked.user)
         if form == "json":
             show_json("jobs enqueue", id=made.task_id, duplicate=made.duplicate)
         else:
-            click.echo(f"{made.task_id}{' (it holds the key already: nothing was added)' if made.duplicate else ''}")
+            click.echo(f"{made.task_id}{enqueueing.remark(found, duplicate=made.duplicate)}")
     return 0
 
 

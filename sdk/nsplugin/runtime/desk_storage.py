@@ -117,7 +117,7 @@ def _acquire(desk: Desk, visit: Visit, arguments: Arguments) -> Any:
     facts, name, now = visit.facts, _lock_name(desk, arguments), desk.services.now()
     lease = desk.services.values.lock(facts.plugin, name, facts.id, now=now, ttl_ms=_lease_ms(desk, arguments))
     if lease is None:
-        raise Fault("LOCK_UNAVAILABLE", f"locks: {name!r} is held by another run", name=name)
+        raise Fault("LOCK_UNAVAILABLE", f"locks: {name!r} is held already, by another run or by this one", name=name)
     return {"name": name, "token": lease.token, "expires_at": lease.expires_at}
 
 

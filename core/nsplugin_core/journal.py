@@ -32,7 +32,10 @@ _DUE: Final = frozenset({"retry", "fire", "catch-up", "skip"})
 
 
 class Journal:
-    """Writes engine events, plugins' logs and the standard library's log as one stream of structured lines."""
+    """Writes engine events, plugins' logs and the standard library's log as one stream of structured lines.
+
+    What libraries log from ``warning`` on is in it, and what they warn of: a line of theirs would break whatever reads JSON.
+    """
 
     def __init__(self, form: Form, level: str = "info", stream: TextIO | None = None) -> None:
         self._level = logging.getLevelNamesMapping()[level.upper()]
@@ -42,12 +45,16 @@ class Journal:
         self._logger.setLevel(self._level)
         self._logger.propagate = False
         self._logger.handlers[:] = [handler]
+        logging.getLogger().addHandler(handler)
+        logging.captureWarnings(True)
         self._handler = handler
         self._engine = structlog.wrap_logger(logging.getLogger("nsplugin.engine"), _PROCESSORS, structlog.stdlib.BoundLogger)
         self._plugins = structlog.wrap_logger(logging.getLogger("nsplugin.plugins"), _PROCESSORS, structlog.stdlib.BoundLogger)
 
     def close(self) -> None:
         """Leave the standard library's log as it was found."""
+        logging.captureWarnings(False)
+        logging.getLogger().removeHandler(self._handler)
         self._logger.removeHandler(self._handler)
         self._logger.setLevel(logging.NOTSET)
         self._logger.propagate = True

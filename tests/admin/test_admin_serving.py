@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
+from starlette.types import Receive, Scope, Send
 
 from engine_world import world
+from nsplugin_core.admin import serving
 from nsplugin_core.admin.access import AccessRefused, access_to
 from nsplugin_core.admin.app import create_app
-from nsplugin_core.admin.serving import AdminServer
+from nsplugin_core.admin.serving import AdminServer, WebServer
 from nsplugin_core.operations import Operations
 
 
@@ -45,3 +50,57 @@ def test_it_ends_when_it_is_told_to_though_a_browser_hangs_on(tmp_path: Path) ->
 
 def test_it_can_be_stopped_before_it_was_started() -> None:
     AdminServer(lambda *call: None, access_to("127.0.0.1:0")).stop()  # type: ignore[arg-type, return-value]
+
+
+async def slow(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answers after some time."""
+    await asyncio.sleep(0.5)
+    await send({"type": "http.response.start", "status": 204, "headers": []})
+    await send({"type": "http.response.body", "body": b""})
+
+
+@pytest.fixture
+def port(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    """Of a server that waits 0.2 s for the head of a request, and 1 s for another one."""
+    monkeypatch.setattr(serving, "HEAD_S", 0.2)
+    monkeypatch.setattr(serving, "KEEP_S", 1)
+    access = access_to("127.0.0.1:0")
+    server = WebServer(slow, access)
+    server.start()
+    yield int(server.root.rpartition(":")[2])
+    server.stop()
+
+
+HEAD = b"GET / HTTP/1.1\r\nHost: localhost\r\n"
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET / HT", HEAD], ids=["nothing", "a part of a line", "no end"])
+def test_a_connection_on_which_no_request_arrives_is_closed(port: int, sent: bytes) -> None:
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        connection.sendall(sent)
+        assert connection.recv(100) == b""
+
+
+def test_a_head_that_comes_in_pieces_for_ever_is_not_awaited_for_ever(port: int) -> None:
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection, pytest.raises(OSError):
+        connection.sendall(HEAD)
+        for number in range(200):
+            connection.sendall(b"X-%d: 1\r\n" % number)
+            time.sleep(0.05)
+
+
+def test_an_answer_may_take_longer_and_further_requests_have_their_own_time(port: int) -> None:
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        for _ in range(2):
+            connection.sendall(HEAD + b"\r\n")
+            assert connection.recv(100).startswith(b"HTTP/1.1 204")
+            time.sleep(0.4)
+        connection.sendall(HEAD)
+        assert connection.recv(100) == b"", "the third came in part only"
+
+
+def test_an_idle_connection_is_closed(port: int) -> None:
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        connection.sendall(HEAD + b"\r\n")
+        assert connection.recv(100).startswith(b"HTTP/1.1 204")
+        assert connection.recv(100) == b""

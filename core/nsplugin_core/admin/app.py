@@ -15,6 +15,7 @@ from starlette.types import ASGIApp
 
 from nsplugin_core.admin.access import Access
 from nsplugin_core.admin.actions import Actions
+from nsplugin_core.admin.brake import Brake
 from nsplugin_core.admin.entrance import Entrance
 from nsplugin_core.admin.guard import FAILED, HOME, LOGIN, STATIC, Guard, Refusal
 from nsplugin_core.admin.hosts import HostNotice, no_notice
@@ -37,7 +38,7 @@ def create_app(operations: Operations, access: Access, *, notice: HostNotice = n
     renderer = Renderer(access=access, sessions=sessions, clock=operations.clock)
     pages = Pages(operations=operations, renderer=renderer, notice=notice)
     actions = Actions(operations=operations, renderer=renderer)
-    entrance = Entrance(access=access, sessions=sessions, renderer=renderer)
+    entrance = Entrance(access=access, sessions=sessions, renderer=renderer, brake=Brake(time.monotonic))
     app = Starlette(
         routes=[*_shown(pages), *_done(actions), *_entered(entrance), Route(f"{STATIC}{{name}}", _static)],
         exception_handlers=_handlers(renderer),

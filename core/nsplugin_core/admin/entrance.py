@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from dataclasses import dataclass
 from typing import Final
@@ -12,12 +11,11 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from nsplugin_core.admin.access import Access
+from nsplugin_core.admin.brake import Brake
 from nsplugin_core.admin.guard import HOME, LOGIN, form_of, set_cookie
 from nsplugin_core.admin.rendering import Renderer
 from nsplugin_core.admin.sessions import SESSION_S, Sessions, is_token
 
-PAUSE_S: Final = 0.5
-"""After a wrong token: a person does not notice, a program that guesses does."""
 _logger: Final = logging.getLogger("nsplugin.admin")
 
 
@@ -28,6 +26,7 @@ class Entrance:
     access: Access
     sessions: Sessions
     renderer: Renderer
+    brake: Brake
 
     async def show(self, request: Request) -> Response:
         """The form."""
@@ -40,8 +39,9 @@ class Entrance:
         """Begin a session when the token is right."""
         expected, form = self._wanted(), form_of(request)
         if not is_token(expected, form.one("admin_token")):
-            _logger.warning("a wrong administration token came from %s", request.client.host if request.client else "?")
-            await asyncio.sleep(PAUSE_S)
+            peer = request.client.host if request.client else None
+            _logger.warning("a wrong administration token came from %s", peer or "?")
+            await self.brake.hold(peer)
             return self._form(request, _safe(form.one("next")), wrong=True)
         response = RedirectResponse(_safe(form.one("next")), status_code=303)
         cookie = self.sessions.cookie(self.sessions.start("token"))

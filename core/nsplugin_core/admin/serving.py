@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import socket
 import threading
@@ -9,6 +10,7 @@ from typing import Final
 
 import uvicorn
 from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from nsplugin_core.admin.access import Access, AccessRefused
 from nsplugin_core.admin.guard import HOME
@@ -17,8 +19,49 @@ CONNECTIONS: Final = 200
 BACKLOG: Final = 128
 GRACE_S: Final = 3
 START_S: Final = 10.0
+KEEP_S: Final = 15
+"""How long a connection stays open between two requests: as long as a page is looked at shortly."""
+HEAD_S: Final = 10.0
+"""How long the head of a request may take to arrive; uvicorn itself waits for ever, and connections are counted."""
 _TAKEN: Final = "is taken by another program; name another port, or 0 for any free one"
 _ELSEWHERE: Final = "is no address of this machine; 127.0.0.1 always is"
+
+
+class Impatient(H11Protocol):
+    """Closes connections on which no request has arrived in time, whole or in part. (Bodies have their own time.)"""
+
+    _patience: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """The time runs from the start."""
+        super().connection_made(transport)
+        self._await_head()
+
+    def data_received(self, data: bytes) -> None:
+        """Part of a head does not stop the time; a whole one does."""
+        super().data_received(data)
+        if self.cycle is not None and not self.cycle.response_complete:
+            self._calm_down()
+        elif self._patience is None:
+            self._await_head()
+
+    def on_response_complete(self) -> None:
+        """From here on the time between requests counts."""
+        super().on_response_complete()
+        self._calm_down()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Nothing is awaited any more."""
+        self._calm_down()
+        super().connection_lost(exc)
+
+    def _await_head(self) -> None:
+        self._patience = self.loop.call_later(HEAD_S, self.transport.close)
+
+    def _calm_down(self) -> None:
+        if self._patience is not None:
+            self._patience.cancel()
+            self._patience = None
 
 
 class WebServer:
@@ -30,7 +73,8 @@ class WebServer:
         # The peer is who may be believed about users: uvicorn must not take it from a header.
         config = uvicorn.Config(
             app, log_config=None, access_log=False, lifespan="off", proxy_headers=False, server_header=False, ws="none",
-            timeout_graceful_shutdown=GRACE_S, limit_concurrency=CONNECTIONS, loop="asyncio",
+            timeout_graceful_shutdown=GRACE_S, timeout_keep_alive=KEEP_S, limit_concurrency=CONNECTIONS, loop="asyncio",
+            http=Impatient,
         )  # fmt: skip
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, args=([self._socket],), name="nsplugin-web", daemon=True)

@@ -42,6 +42,42 @@ def test_a_loop_that_an_import_runs_is_found(tmp_path: Path, guard: str) -> None
     assert [each.split()[-1] for each in findings(tmp_path)] == ["NSP401"]
 
 
+EXPRESSIONS = [
+    '__name__ == "__main__" and asyncio.run(None)',
+    '__name__ != "__main__" or asyncio.run(None)',
+    'asyncio.run(None) if __name__ == "__main__" else None',
+    'sys.argv and __name__ == "__main__" and asyncio.run(None)',
+    'None if __name__ != "__main__" else asyncio.run(None)',
+    'while __name__ == "__main__": asyncio.run(None)',
+    'while __name__ == "__main__":\n    pass',
+    'assert __name__ != "__main__" or asyncio.run(None)',
+    'x = __name__ == "__main__" and asyncio.run(None)',
+]
+RUN = ["sys.argv and asyncio.run(None)", "asyncio.run(None) if sys.argv else None", '__name__ == "x" or asyncio.run(None)']
+
+
+@pytest.mark.parametrize("code", [*EXPRESSIONS, *RUN])
+def test_a_main_guard_may_be_an_expression(tmp_path: Path, code: str) -> None:
+    write(tmp_path, plugin_py=plugin() + "\nimport asyncio\nimport sys\n" + code + "\n")
+    assert [each.split()[-1] for each in findings(tmp_path)] == ["NSP401"] * (code in RUN)
+
+
+SETTERS = ["settings.N = 5", "setattr(settings, 'N', 5)", "settings.N //= 10", "vars(settings)['N'] = 5", "del settings.N"]
+
+
+@pytest.mark.parametrize("setter", [*SETTERS, "settings.M = 5", "print(settings.N)"])
+@pytest.mark.parametrize("way", ["conf", "lib.deep", "lib", "lib.other as x", "conf, settings"])
+@pytest.mark.parametrize("taken", ["N", "*"])
+def test_a_constant_that_an_imported_module_sets_is_unknown(tmp_path: Path, setter: str, way: str, taken: str) -> None:
+    setting = f"import settings\n{setter}\n"
+    init = setting if way.startswith("lib.other") else "from . import deep\n"
+    write(tmp_path, settings_py="N = 50\n", conf_py="from lib import deep\n", lib__other_py="")
+    (tmp_path / "lib" / "__init__.py").write_text(init)
+    write(tmp_path, lib__deep_py=setting, unrelated_py="import settings\nsettings.N = 5\n")
+    write(tmp_path, plugin_py=attributed(f"import {way}\nfrom settings import {taken}", "N"))
+    assert [each.split()[-1] for each in findings(tmp_path, "plugin.py")] == ([] if setter in SETTERS else ["NSP104"])
+
+
 CLASS = "class Cfg:\n    N = 50\n\n\n"
 CHANGES = ["Cfg.N = 5", "Cfg.N -= 45", "setattr(Cfg, 'N', 5)", "setattr(Cfg, name, 5)", "Cfg.__dict__['N'] = 5", "del Cfg.N"]
 

@@ -55,6 +55,19 @@ class Module:
         found = (self.parent(node) for node in self.root.stores.get("*", ()))
         return tuple(sorted((node for node in found if isinstance(node, ast.ImportFrom)), key=lambda node: node.lineno))
 
+    def imports(self) -> Iterator[str]:
+        """The modules that its top level loads, packages around them included, and what it takes from them, modules or not."""
+        aliases = [node for nodes in self.root.stores.values() for node in nodes if isinstance(node, ast.alias)]
+        for alias in aliases:
+            statement = self.parent(alias)
+            name = alias.name
+            if isinstance(statement, ast.ImportFrom):
+                source = "." * statement.level + (statement.module or "")
+                name = source + ("" if source.endswith(".") else ".") + name
+            dots = [index for index, sign in enumerate(name) if sign == "." and name[:index].strip(".")]
+            yield from (name[:index] for index in dots)
+            yield name
+
     def may_set(self, name: str) -> bool:
         """Whether code of this module may set an attribute of this name of a class or a module."""
         return name in self._attributes_set or None in self._attributes_set
@@ -114,6 +127,7 @@ class Modules:
         self._resolve = resolve
         self._found: dict[tuple[str, str], Module | None] = {}
         self._paths: dict[str, Module | None] = {}
+        self._followed: set[str] = set()
 
     @property
     def may_be_found(self) -> bool:
@@ -127,6 +141,16 @@ class Modules:
     def may_set(self, name: str) -> bool:
         """Whether any module read so far may set an attribute of this name."""
         return any(module.may_set(name) for module in self._paths.values() if module is not None)
+
+    def read_all(self, module: Module) -> None:
+        """Read what loading a module imports, and what that imports in turn: any of it may set attributes of the others."""
+        pending = [module]
+        while pending:
+            current = pending.pop()
+            if current.path not in self._followed:
+                self._followed.add(current.path)
+                found = (self.find(current.path, name) for name in current.imports())
+                pending.extend(other for other in found if other is not None)
 
     def find(self, importer: str, dotted: str) -> Module | None:
         """The repository's module that this import names, ``None`` for any other."""

@@ -11,6 +11,7 @@ from nsplugin_cli.source.python_module import Module
 from nsplugin_cli.source.python_scopes import Scope
 from nsplugin_cli.source.python_uses import Held, Uses
 from nsplugin_cli.source.python_values import (
+    SCALARS,
     Class,
     Entries,
     External,
@@ -125,7 +126,7 @@ class Names:
                 return UNKNOWN
             value = self.exported(other, name) if not name.startswith("_") else None
             if value is not None:
-                return value
+                return UNKNOWN if self._is_set_elsewhere(name, value, module) else value
         return External(f"builtins.{name}") if name in _BUILTINS else UNKNOWN
 
     def _of_binding(self, node: ast.AST, module: Module, home: Scope) -> Any:
@@ -169,12 +170,20 @@ class Names:
         if other is not None:
             value = self.exported(other, name)
             if value is not None:
-                return value
+                return UNKNOWN if self._is_set_elsewhere(name, value, module) else value
         inner = source + ("" if source.endswith(".") else ".") + name
         found = self._evaluator.modules.find(module.path, inner)
         if found is not None:
             return RepoModule(found)
         return UNKNOWN if other is not None or source.startswith(".") else External(inner)
+
+    def _is_set_elsewhere(self, name: str, value: Any, module: Module) -> bool:
+        """Whether a module that is loaded too may give an imported name another value (``settings.N = 5``) before."""
+        data = value.data if isinstance(value, Value) else value
+        modules = self._evaluator.modules
+        if isinstance(data, (*SCALARS, Items, Entries)):
+            modules.read_all(module)
+        return modules.may_set(name)
 
     def of_module(self, dotted: str, module: Module) -> Any:
         """A module by its absolute name: the repository's, or an external one."""

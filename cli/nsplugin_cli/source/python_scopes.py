@@ -251,6 +251,31 @@ def _if(walk: _Walk, node: ast.If) -> bool:
     return True
 
 
+def _conditional(walk: _Walk, node: ast.IfExp) -> bool:
+    loaded = _when_loaded(node.test)
+    if loaded is None:
+        return False
+    walk.push([node.test, node.body if loaded else node.orelse], node)
+    return True
+
+
+def _either(walk: _Walk, node: ast.BoolOp) -> bool:
+    """``__name__ == "__main__" and main()``: what comes after the operand that settles it is not evaluated."""
+    settles = isinstance(node.op, ast.Or)
+    for count, value in enumerate(node.values, 1):
+        if _when_loaded(value) is settles:
+            walk.push(node.values[:count], node)
+            return True
+    return False
+
+
+def _while(walk: _Walk, node: ast.While) -> bool:
+    if _when_loaded(node.test) is False:
+        walk.push([node.test, *node.orelse], node)
+        return True
+    return _loop(walk, node)
+
+
 def _when_loaded(test: ast.expr) -> bool | None:
     """What a condition is when the module is imported; ``None`` for what depends on more than that."""
     match test:
@@ -324,7 +349,7 @@ _SPECIAL: Final[dict[type, Callable[[_Walk, Any], bool]]] = {
     ast.Return: _return,
     ast.Yield: _yield,
     ast.YieldFrom: _yield,
-    ast.While: _loop,
+    ast.While: _while,
     ast.For: _loop,
     ast.AsyncFor: _loop,
     ast.Import: _import,
@@ -336,6 +361,8 @@ _SPECIAL: Final[dict[type, Callable[[_Walk, Any], bool]]] = {
     ast.MatchStar: _named,
     ast.MatchMapping: _rest,
     ast.If: _if,
+    ast.IfExp: _conditional,
+    ast.BoolOp: _either,
     ast.ClassDef: _class,
     ast.FunctionDef: _function,
     ast.AsyncFunctionDef: _function,

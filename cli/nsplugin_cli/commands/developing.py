@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 PROVIDERS_HELP: Final = "What answers for records, messages and the like; default: stand-ins (docs/providers.md)."
 SYSTEM_HELP: Final = "Let runs without a user use data (the project's identity policy)."
+LAST_PORT: Final = 65_535
 
 
 def standins(name: str | None) -> Providers:
@@ -38,7 +39,7 @@ def place(path: Path) -> Path:
 
 def admin_port(port: int, wanted: int | None) -> int:
     """The administration page's port: as wanted, else the one after that of the routes, any free one where there is none."""
-    return wanted if wanted is not None else (port + 1) % 65_536 if port else 0
+    return wanted if wanted is not None else port + 1 if 0 < port < LAST_PORT else 0
 
 
 def builder(path: Path, timezone: str | None, color: terminal.Color, stream: TextIO) -> Callable[[], Ready | Broken]:

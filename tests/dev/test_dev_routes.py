@@ -42,7 +42,7 @@ class LeavingHosts:
         return HostStatus(plugin=plugin, state=self.state, resumes_in_s=2.2 if self.state == "paused" else 0.0)
 
 
-def _get(hosts: LeavingHosts) -> httpx.Response:
+def _get(hosts: LeavingHosts, **headers: str) -> httpx.Response:
     routes = PluginRoutes(
         hosts=cast(Any, hosts), access=access_to("127.0.0.1:8787"), user="dev", home="http://127.0.0.1:8788/x"
     )
@@ -50,7 +50,7 @@ def _get(hosts: LeavingHosts) -> httpx.Response:
 
     async def get() -> httpx.Response:
         async with httpx.AsyncClient(transport=httpx.ASGITransport(routes), base_url="http://127.0.0.1:8787") as client:
-            return await client.get("/stock")
+            return await client.get("/stock", headers={name.replace("_", "-"): value for name, value in headers.items()})
 
     return asyncio.run(get())
 
@@ -72,3 +72,21 @@ def test_a_host_that_stays_away_is_said_to(state: str, wait: str | None, asked: 
     hosts = LeavingHosts("HOST_UNAVAILABLE", state, failures=9)
     answer = _get(hosts)
     assert (answer.status_code, answer.headers.get("retry-after"), hosts.asked) == (503, wait, asked)
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 200),
+        ({"sec_fetch_site": "none", "sec_fetch_mode": "navigate"}, 200),
+        ({"sec_fetch_site": "cross-site", "sec_fetch_mode": "navigate"}, 200),
+        ({"sec_fetch_site": "same-origin", "sec_fetch_mode": "cors"}, 200),
+        ({"sec_fetch_site": "cross-site", "sec_fetch_mode": "cors", "origin": "http://localhost:3000"}, 200),
+        ({"sec_fetch_site": "cross-site", "sec_fetch_mode": "cors", "origin": "https://evil.example"}, 403),
+        ({"sec_fetch_site": "cross-site", "sec_fetch_mode": "no-cors"}, 403),
+    ],
+)
+def test_a_page_elsewhere_can_not_use_a_route_as_an_image(headers: dict[str, str], status: int) -> None:
+    """Browsers send no origin with what a page embeds, but say that it comes from another site."""
+    hosts = LeavingHosts("", "ready", failures=0)
+    assert (_get(hosts, **headers).status_code, hosts.asked) == (status, int(status == 200))

@@ -91,7 +91,8 @@ class PluginRoutes:
         host, origin = request.headers.get("host", ""), request.headers.get("origin")
         if not self.access.is_named(host):
             return _error(403, f"this server is for this machine: it is not known as {host[:100]!r}")
-        if origin is not None and not self.access.is_named(urlsplit(origin).netloc):
+        foreign = _is_embedded(request) if origin is None else not self.access.is_named(urlsplit(origin).netloc)
+        if foreign:
             return _error(403, "a page of another site can't call routes here: they would run as the development user")
         return None
 
@@ -142,6 +143,12 @@ class PluginRoutes:
             headers["Retry-After"] = str(wait)
             text = f"plugin {plugin} cannot answer now: its host exited ({text}) and starts again in {wait} s; ask again then"
         return _error(_STATUS.get(error.code, 500), text, code=error.code, headers=headers)
+
+
+def _is_embedded(request: Request) -> bool:
+    """Whether a page of another site asks for it as an image, a style or the like: browsers send no origin then."""
+    headers = request.headers
+    return headers.get("sec-fetch-site") == "cross-site" and headers.get("sec-fetch-mode") != "navigate"
 
 
 async def _body(request: Request) -> bytes | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING
@@ -33,3 +34,15 @@ def browser() -> Iterator[Browser]:
     expect.set_options(timeout=PATIENCE_MS)
     with launched() as made:
         yield made
+
+
+@pytest.fixture(autouse=True)
+def _loop_of_the_browser(request: pytest.FixtureRequest) -> Iterator[None]:
+    """From its first test on, Playwright's loop counts as running in this thread: others could not start one of their own."""
+    if "browser" in request.fixturenames:
+        yield
+        return
+    loop = asyncio._get_running_loop()
+    asyncio._set_running_loop(None)
+    yield
+    asyncio._set_running_loop(loop)

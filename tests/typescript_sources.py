@@ -18,7 +18,7 @@ def repository(files: Mapping[str, str]) -> Resolve:
 
     def resolve(importer: str, written: str) -> tuple[str, bytes] | None:
         base = posixpath.normpath(posixpath.join(posixpath.dirname(importer), written))
-        names = [base + ending for ending in ENDINGS] if written.startswith(".") else []
+        names = [posixpath.normpath(base + ending) for ending in ENDINGS] if written.startswith(".") else []
         return next(((name, files[name].encode()) for name in names if name in files), None)
 
     return resolve

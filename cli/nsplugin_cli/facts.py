@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from nsplugin.record import record
 from nsplugin.spans import Span
@@ -18,11 +18,24 @@ _NO_OPTIONS: Final[Mapping[str, Any]] = MappingProxyType({})
 
 @record(kw_only=False)
 class Argument:
-    """An argument of a call: its value (raw, may be or hold ``UNKNOWN``), where it stands, and the name it was written with."""
+    """An argument of a call: its value (raw, may be or hold ``UNKNOWN``), where it stands, and the name it was written with.
+
+    ``named``: where that name stands, if it has a place of its own.
+    """
 
     value: Any
     span: Span
     written: str = ""
+    named: Span | None = None
+
+
+class Lost(NamedTuple):
+    """A part of an enqueued payload that JSON would change or lose (NSP301)."""
+
+    message: str
+    hint: str | None
+    span: Span
+    path: str
 
 
 @record(kw_only=False)
@@ -43,6 +56,7 @@ class Enqueue:
 
     ``method`` is the call as written (``ctx.jobs.enqueue``). ``job`` is ``None`` when the call names none.
     ``payload`` is ``None`` when none is given. ``options`` are by the manifest's names; ``open``: others may be given too.
+    ``lost``: the parts of the payload that have no form in JSON, and so no value here.
     """
 
     method: str
@@ -52,6 +66,7 @@ class Enqueue:
     payload: Argument | None = None
     options: Mapping[str, Argument] = _NO_OPTIONS
     open: bool = False
+    lost: tuple[Lost, ...] = ()
 
 
 @record(kw_only=False)

@@ -27,12 +27,22 @@ class Module(Source):
         return {}
 
     @cached_property
+    def _homes(self) -> dict[tuple[int, str], tuple[int, Bound] | None]:
+        return {}
+
+    @cached_property
     def steadiness(self) -> dict[tuple[str, int, bool], bool]:
         """What was found out of names that hold objects: whether all that is done with them is to read them."""
         return {}
 
     def home(self, node: Node, name: str) -> tuple[int, Bound] | None:
         """The scope (its node's id) that binds a name as it is used at ``node``, and what it binds; ``None`` for a global."""
+        mark = node.id, name
+        if mark not in self._homes:
+            self._homes[mark] = self._home(node, name)
+        return self._homes[mark]
+
+    def _home(self, node: Node, name: str) -> tuple[int, Bound] | None:
         around = node.parent
         while around is not None:
             if around.type in SCOPES:

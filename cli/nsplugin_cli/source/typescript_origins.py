@@ -32,7 +32,7 @@ class Origins:
         if node.type == "identifier":
             return self._named(module, node, hops)
         if node.type in ("member_expression", "subscript_expression"):
-            target, name = node.child_by_field_name("object"), _member_name(module, node)
+            target, name = node.child_by_field_name("object"), member_name(module, node)
             return None if target is None or name is None else self._part(self.of(module, target, hops + 1), name, hops)
         if node.type in ("call_expression", "await_expression"):
             whole = required(module, node)
@@ -96,7 +96,7 @@ class Origins:
         return known[0] if len(known) == 1 else None
 
 
-def _member_name(module: Module, node: Node) -> str | None:
+def member_name(module: Module, node: Node) -> str | None:
     """The name after the dot, or in brackets as a literal."""
     name = node.child_by_field_name("property")
     if name is not None:

@@ -28,6 +28,17 @@ def steady(module: Module, name: str, home: int, deep: bool) -> bool:
     return module.steadiness[mark]
 
 
+def steady_namespace(module: Module, name: str, home: int) -> bool:
+    """Whether nothing is changed through a name that stands for a whole module; to call its functions changes nothing."""
+    for use in _uses(module, name, home):
+        member = None if use is None else use.parent
+        call = None if member is None else member.parent
+        called = call is not None and call.type == "call_expression" and member is not None and _is(call, "function", member)
+        if not (called and member is not None and member.type == "member_expression") and not _only_read(module, use, True):
+            return False
+    return True
+
+
 def used_as_value(module: Module, name: str) -> bool:
     """Whether an imported name is more than a type in this module."""
     for node in _places(module, name):

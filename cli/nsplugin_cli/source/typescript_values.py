@@ -23,7 +23,7 @@ from nsplugin_cli.source.typescript_scalars import (
     whole,
 )
 from nsplugin_cli.source.typescript_tree import plain
-from nsplugin_cli.source.typescript_uses import steady
+from nsplugin_cli.source.typescript_uses import steady, steady_namespace
 
 _DEPTH: Final = 60
 _STEPS: Final = 20_000
@@ -166,7 +166,7 @@ class Evaluator:
     def steady_namespace(self, module: Module, name: str, node: Node) -> bool:
         """Whether nothing is changed through ``name`` of ``import * as name``."""
         home = module.home(node, name)
-        return home is not None and steady(module, name, home[0], True)
+        return home is not None and steady_namespace(module, name, home[0])
 
 
 _HOPS: Final = 20

@@ -9,12 +9,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from nsplugin.platforms import load
+from nsplugin.record import replace
 from nsplugin.runtime.invocation import Facts
 from nsplugin.runtime.memory import MemoryQueue, MemoryValues
 from nsplugin.runtime.providers import Providers, Services

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Literal, Protocol
+
+from nsplugin.record import record
 
 OutcomeKind = Literal["success", "failure", "retryable", "timeout", "deferred"]
 Source = Literal["enqueue", "schedule"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Attempt:
     """One attempt of a task, claimed and to be started now.
 
@@ -39,7 +40,7 @@ class Attempt:
     version: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Outcome:
     """How an attempt ended. ``deferred``: the host exited before or while it ran, so the attempt is given back.
 

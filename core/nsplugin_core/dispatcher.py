@@ -8,7 +8,7 @@ import os
 import random
 import socket
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -72,7 +72,7 @@ class Dispatcher:
         self._arrived: deque[tuple[int, Sequence[Outcome]]] = deque()
         self._unwritten: list[Ending] = []
         self._outlook = Outlook()
-        self._news = True
+        self._news = self._eager = True
         self._claiming = True
         self.counts = _Counts()
         self.wake = _nothing
@@ -90,24 +90,29 @@ class Dispatcher:
 
     def run_once(self, now_ms: int) -> int:
         """Write what ended, end what is over its time, claim for free slots; returns how many attempts were touched."""
-        self._collect()
-        self._expire(now_ms)
-        touched = self._write(now_ms)
+        if self._arrived:
+            self._collect()
+        if self._deadlines:
+            self._expire(now_ms)
+        touched = self._write(now_ms) if self._unwritten else 0
+        if touched:
+            now_ms = max(now_ms, self._clock.now_ms())  # what was accepted while that was written is due
         if self._claiming and (self._news or self._outlook.is_over(now_ms, self._pool)):
-            touched += self._lose(now_ms) + self._claim(now_ms)
+            touched += self._look(now_ms)
         return touched
 
     def look_again(self) -> None:
         """There may be tasks, or free slots, that the last look at the store did not show. Callable from any thread."""
-        self._news = True
+        self._news = self._eager = True
         self.wake()
 
     def next_due(self) -> int | None:
         """When there is work again without anybody waking us: a task due, a lease or a time-out over (UTC ms)."""
-        moments = [deadline for deadline, key in self._deadlines[:1]]
-        if self._claiming and self._outlook.next_due is not None:
-            moments.append(self._outlook.next_due)
-        return min(moments, default=None)
+        deadline = self._deadlines[0][0] if self._deadlines else None
+        due = self._outlook.next_due if self._claiming else None
+        if deadline is None or due is None:
+            return due if deadline is None else deadline
+        return min(deadline, due)
 
     def stop_claiming(self) -> None:
         """Take nothing more; what runs goes on, and its end is written."""
@@ -159,8 +164,6 @@ class Dispatcher:
     def _write(self, now: int) -> int:
         """Kept until the store has taken them: a database that is away for a while loses no ending."""
         endings = self._unwritten
-        if not endings:
-            return 0
         taken = self._store.tasks.finish(endings, now=now)
         self._unwritten = []
         self._news |= any(each.state == "queued" for each in endings)
@@ -178,36 +181,55 @@ class Dispatcher:
         error = f"an outcome ({outcome.kind}) came under claim {outcome.claim}, which does not run here any more"
         self._observe(EngineEvent(at=at, type="refused", plugin="", job="", task=outcome.task_id, error=error))
 
+    def _look(self, now: int) -> int:
+        """On word of work claim before looking at the queue: the look then shows what is left, and no other is needed.
+
+        Not where a lease may have run out: tasks that were lost have their turn among the others.
+        """
+        eager, self._news, self._eager = self._eager and not self._outlook.expects(now), False, False
+        self._since = self._outlook.lower_bound(now)
+        asked = self._wants(self._outlook.plugins) if eager else {}
+        try:
+            claimed = self._claim(asked, now)
+            horizon = self._store.tasks.horizon(since=self._since)
+        except StoreError:
+            self._news = self._eager = True
+            raise
+        lost = 0
+        if horizon.lease is not None and horizon.lease <= now:
+            lost, asked = self._lose(now), {}
+            horizon = self._store.tasks.horizon(since=self._since)
+        due = [plugin for plugin, moment in horizon.due.items() if moment <= now]
+        wants = self._wants([plugin for plugin in due if plugin not in asked])
+        short = [plugin for plugin in due if plugin not in asked and plugin not in wants]
+        self._outlook = self._outlook.after(horizon, now=now, since=self._since, short=short)
+        more = claimed > 0 and any(plugin in asked for plugin in due)
+        found = self._claim(wants, now)
+        if more:
+            self._eager = True
+        if more or found:
+            self._news = True
+        return claimed + lost + found
+
     def _lose(self, now: int) -> int:
         """Attempts of cores that are gone; found while looking for work, so nobody has to look for them apart."""
-        self._news = False
-        self._since = self._outlook.lower_bound(now)
-        try:
-            self._horizon = self._store.tasks.horizon(since=self._since)
-        except StoreError:
-            self._news = True
-            raise
-        if self._horizon.lease is None or self._horizon.lease > now:
-            return 0
         lost = self._store.tasks.lose(lambda attempt: ending(attempt, "lost", now=now, source=self._source), now=now)
         for each in lost:
             self._tell(events(each))
-        self._horizon = self._store.tasks.horizon(since=self._since)
         return len(lost)
 
-    def _claim(self, now: int) -> int:
-        due = [plugin for plugin, moment in self._horizon.due.items() if moment <= now]
-        free = {plugin: min(self._pool.free(plugin), self._settings.batch) for plugin in due}
-        wants = {plugin: slots for plugin, slots in free.items() if slots > 0}
+    def _wants(self, plugins: Iterable[str]) -> dict[str, int]:
+        """How much to claim for those that have free slots."""
+        most = self._settings.batch
+        return {plugin: min(free, most) for plugin in plugins if (free := self._pool.free(plugin)) > 0}
+
+    def _claim(self, wants: Mapping[str, int], now: int) -> int:
+        if not wants:
+            return 0
         settings = self._settings
-        attempts = (
-            self._store.tasks.claim(wants, now=now, since=self._since, grace_ms=settings.grace_ms, claimer=settings.claimer)
-            if wants
-            else []
+        attempts = self._store.tasks.claim(
+            wants, now=now, since=self._since, grace_ms=settings.grace_ms, claimer=settings.claimer
         )
-        self._news |= bool(attempts)
-        short = [plugin for plugin in due if plugin not in wants]
-        self._outlook = self._outlook.after(self._horizon, now=now, since=self._since, short=short)
         if attempts:
             self._start(attempts, now)
         return len(attempts)

@@ -57,7 +57,7 @@ def ending(
         job=attempt.job,
         number=attempt.attempt,
         outcome=kind,
-        state=cast(Literal["queued", "succeeded", "dead"], after.state),
+        state=cast('Literal["queued", "succeeded", "dead"]', after.state),
         attempt=after.attempt,
         run_at=after.run_at,
         sets_error=after.sets_error,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from nsplugin.record import record
 
 EventType = Literal[
     "fire", "skip", "catch-up", "enqueue", "duplicate", "attempt", "success", "failure", "timeout", "lost", "retry", "deferral",
@@ -13,7 +14,7 @@ EventType = Literal[
 ]  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class EngineEvent:
     """One thing that happened. ``at`` and ``due`` are UTC ms: ``due`` is a fire's instant, when a retry is due, or
     when the task of an attempt was first meant to run.

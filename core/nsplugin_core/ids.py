@@ -7,13 +7,17 @@ from typing import Final
 
 ALPHABET: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _PAIRS: Final = tuple(first + second for first in ALPHABET for second in ALPHABET)
+_TWO: Final = len(_PAIRS)
+_SIX: Final = _TWO**3
 
 
 def new_id(prefix: str, length: int, source: random.Random) -> str:
     """An id of ``length`` characters; two are the same once in billions of billions."""
     number = source.getrandbits(8 * length)
-    pairs: list[str] = []
-    for _ in range((length - len(prefix) + 1) // 2):
-        number, pair = divmod(number, len(_PAIRS))
-        pairs.append(_PAIRS[pair])
-    return (prefix + "".join(pairs))[:length]
+    found = prefix
+    while len(found) < length:
+        number, six = divmod(number, _SIX)
+        six, first = divmod(six, _TWO)
+        third, second = divmod(six, _TWO)
+        found += _PAIRS[first] + _PAIRS[second] + _PAIRS[third]
+    return found[:length]

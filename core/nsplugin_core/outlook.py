@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence, Set
 from typing import Final
 
+from nsplugin.record import record
 from nsplugin_core.attempts import HostPool
 from nsplugin_core.store.records import Horizon
 
@@ -22,12 +22,13 @@ cleaned up, every look would walk over them.
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Outlook:
     """A look at the queue at ``at``; times are UTC ms.
 
     ``since`` bounded it below (0: it was whole), ``whole_at`` is the last whole one. ``next_due``: when there is more to do.
-    ``first``: the earliest task or lease there was. ``short``: plugins that had due tasks, but no free slot.
+    ``first``: the earliest task or lease there was. ``short``: plugins that had due tasks, but no free slot. ``plugins``: all
+    that were enabled.
     """
 
     at: int = 0
@@ -36,24 +37,30 @@ class Outlook:
     next_due: int | None = None
     first: int | None = None
     short: Sequence[str] = ()
+    plugins: Set[str] = frozenset()
 
     def after(self, horizon: Horizon, *, now: int, since: int, short: Sequence[str]) -> Outlook:
         """The outlook that a new look gives."""
-        moments = [*horizon.due.values(), *([] if horizon.lease is None else [horizon.lease])]
+        later = [moment for moment in (*horizon.due.values(), horizon.lease) if moment is not None and moment > now]
         return Outlook(
             at=now,
             since=since,
             whole_at=self.whole_at if since else now,
-            next_due=min((moment for moment in moments if moment > now), default=None),
+            next_due=min(later) if later else None,
             first=horizon.first,
             short=short,
+            plugins=horizon.plugins,
         )
+
+    def expects(self, now: int) -> bool:
+        """Whether something that was seen coming has come: a task is due, or a lease over."""
+        return self.next_due is not None and now >= self.next_due
 
     def is_over(self, now: int, pool: HostPool) -> bool:
         """Whether it is time to look again; also when the clock was set back."""
-        if not self.at <= now < self.at + POLL_MS or (self.next_due is not None and now >= self.next_due):
+        if not self.at <= now < self.at + POLL_MS or self.expects(now):
             return True
-        return any(pool.free(plugin) > 0 for plugin in self.short)
+        return bool(self.short) and any(pool.free(plugin) > 0 for plugin in self.short)
 
     def lower_bound(self, now: int) -> int:
         """Where the next look may begin."""

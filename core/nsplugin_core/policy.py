@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal
 
 from nsplugin.cron import Calendar, parse, zone
 from nsplugin.platforms import CronPolicy, Platform, Retention
+from nsplugin.record import record
 from nsplugin_core.tasks import Target
 
 MINUTE_MS: Final = 60_000
@@ -29,7 +29,7 @@ def next_fire(times: Calendar, now: int) -> int | None:
     return None if minute is None else minute * MINUTE_MS
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Firing:
     """What a due schedule does: the instants that get a task, its next fire, and what to add to its counters (all UTC ms)."""
 

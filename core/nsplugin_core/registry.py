@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from nsplugin.frozen import freeze
 from nsplugin.manifest import Manifest, ScheduleSpec
 from nsplugin.platforms import Platform, load
+from nsplugin.record import replace
 from nsplugin_core import policy
 from nsplugin_core.clock import Clock
 from nsplugin_core.ids import new_id

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -14,7 +14,7 @@ from nsplugin_core import policy
 from nsplugin_core.enqueueing import task_id
 from nsplugin_core.events import EngineEvent, EventType, Observe, log_event
 from nsplugin_core.store.protocol import Store
-from nsplugin_core.store.records import DueSchedule, Fired, NewTask, Schedule
+from nsplugin_core.store.records import DueSchedule, Enqueued, Fired, NewTask, Schedule
 
 BATCH: Final = 100
 """Cron rows taken in one transaction."""
@@ -40,8 +40,8 @@ class Scheduler:
         self._expected, taken = None, 0
         while True:
             fired = self.store.registry.fire(lambda due: self._decide(due, now_ms), now=now_ms, limit=BATCH)
-            for each in fired:
-                for event in _events(each, now_ms):
+            for each, enqueued in fired:
+                for event in _events(each, enqueued, now_ms):
                     self.observe(event)
             taken += len(fired)
             if len(fired) < BATCH:
@@ -98,11 +98,11 @@ class Scheduler:
         )
 
 
-def _events(fired: Fired, now: int) -> Iterator[EngineEvent]:
+def _events(fired: Fired, enqueued: Sequence[Enqueued], now: int) -> Iterator[EngineEvent]:
     for _ in range(fired.skipped):
         yield _event(fired, "skip", now, fired.schedule.last_task or "", fired.schedule.next_fire)
     kind: EventType = "catch-up" if fired.caught_up else "fire"
-    for task, placed in zip(fired.tasks, fired.enqueued, strict=True):
+    for task, placed in zip(fired.tasks, enqueued, strict=True):
         yield _event(fired, kind, now, placed.task_id, task.fire_at)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from nsplugin.platforms import RetryPolicy
+from nsplugin.record import record
 from nsplugin.retries import RETRIED, wait_ms
 
 State = Literal["queued", "running", "succeeded", "dead"]
@@ -66,7 +67,7 @@ TABLE: Final[tuple[Transition, ...]] = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Situation:
     """What a transition may depend on besides state and event. ``random`` is drawn only for a retry's wait.
 
@@ -82,7 +83,7 @@ class Situation:
     key_free: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Next:
     """What a task becomes. ``sets_error`` says that the ending's message replaces ``last_error``."""
 

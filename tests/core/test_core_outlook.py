@@ -28,7 +28,7 @@ class Pool:
 
 
 def look(due: Mapping[str, int] | None = None, lease: int | None = None, first: int | None = None, **facts: object) -> Outlook:
-    horizon = Horizon(due=due or {}, lease=lease, first=first)
+    horizon = Horizon(due=due or {}, lease=lease, first=first, plugins=set())
     return Outlook().after(horizon, now=NOW, since=0, short=facts.get("short", ()))  # type: ignore[arg-type]
 
 
@@ -65,7 +65,7 @@ def test_the_first_look_is_whole_and_the_next_begin_below_what_was_seen() -> Non
 
 
 def test_every_minute_and_after_the_clock_was_set_back_the_look_is_whole() -> None:
-    bounded = look().after(Horizon(due={}, lease=None, first=None), now=NOW + 30_000, since=1, short=())
+    bounded = look().after(Horizon(due={}, lease=None, first=None, plugins=set()), now=NOW + 30_000, since=1, short=())
     assert bounded.lower_bound(NOW + WHOLE_MS - 1) > 0
     assert bounded.lower_bound(NOW + WHOLE_MS) == 0
     assert bounded.lower_bound(NOW - 1) == 0

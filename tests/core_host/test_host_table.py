@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from nsplugin import record
 from nsplugin_core.attempts import Attempt, Outcome
 from nsplugin_core.clock import VirtualClock
 from nsplugin_core.host.routes import RouteRequest, RouteResponse
@@ -52,7 +53,7 @@ class Table:
         return [(message["t"], message["id"]) for message in sent]
 
     def add(self, *ids: str, now: float = 0, **given: Any) -> list[Any]:
-        attempts = [replace(ATTEMPT, task_id=id, **given) for id in ids]
+        attempts = [record.replace(ATTEMPT, task_id=id, **given) for id in ids]
         return self.does(self.table.add(attempts, self.deliver, now))
 
     def done(self, number: int, kind: str = "success", now: float = 0) -> list[Any]:

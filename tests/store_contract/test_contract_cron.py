@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
 from engine_world import DAY, HOUR, MINUTE, NOON, SECOND, Ending, World, at, cogover, nextskin
+from nsplugin.record import replace
 from nsplugin_core.store.records import Installed, Schedule
 
 NEW_YORK = "America/New_York"

@@ -7,6 +7,7 @@ import pytest
 from engine_world import HOUR, MINUTE, Ending, World, cogover, nextskin
 from nsplugin_core.dispatcher import GRACE_MS
 from nsplugin_core.store.records import Horizon, TaskFilter
+from nsplugin_core.store.tasks import SqlTasks
 
 
 @pytest.fixture
@@ -57,22 +58,47 @@ def test_recent_attempts_come_latest_first(shop: World) -> None:
     assert shop.store.tasks.recent("mail", 10) == []
 
 
-def test_the_horizon_tells_what_is_next_and_what_is_first(shop: World) -> None:
-    tasks = shop.store.tasks
-    assert tasks.horizon() == Horizon(due={}, lease=None, first=None)
+def test_the_horizon_tells_what_is_next_what_is_first_and_who_is_enabled(shop: World) -> None:
+    tasks, alone, both = shop.store.tasks, {"shop"}, {"shop", "mail"}
+    assert tasks.horizon() == Horizon(due={}, lease=None, first=None, plugins=alone)
     shop.install(nextskin("mail", jobs={"send": {}}))
     shop.enqueue(delaySec=50)
     shop.enqueue("mail", "send", delaySec=20)
     now = shop.now
-    assert tasks.horizon() == Horizon(due={"mail": now + 20_000, "shop": now + 50_000}, lease=None, first=now + 20_000)
-    assert tasks.horizon(since=now + 20_001) == Horizon(due={"shop": now + 50_000}, lease=None, first=now + 50_000)
+    assert tasks.horizon() == Horizon(
+        due={"mail": now + 20_000, "shop": now + 50_000}, lease=None, first=now + 20_000, plugins=both
+    )
+    assert tasks.horizon(since=now + 20_001) == Horizon(
+        due={"shop": now + 50_000}, lease=None, first=now + 50_000, plugins=both
+    )
     shop.registry.disable("mail")
-    assert tasks.horizon() == Horizon(due={"shop": now + 50_000}, lease=None, first=now + 20_000)
+    assert tasks.horizon() == Horizon(due={"shop": now + 50_000}, lease=None, first=now + 20_000, plugins=alone)
     shop.hosts.script = lambda attempt: None
     shop.enqueue()
     shop.step()
     lease = now + 60_000 + GRACE_MS
-    assert tasks.horizon() == Horizon(due={"shop": now + 50_000}, lease=lease, first=now + 20_000)
+    assert tasks.horizon() == Horizon(due={"shop": now + 50_000}, lease=lease, first=now + 20_000, plugins=alone)
+
+
+def test_word_of_work_costs_one_claim_and_one_look(shop: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+    look, claim = SqlTasks.horizon, SqlTasks.claim
+    monkeypatch.setattr(SqlTasks, "horizon", lambda self, **terms: (calls.append("look"), look(self, **terms))[1])
+    monkeypatch.setattr(SqlTasks, "claim", lambda self, *a, **terms: (calls.append("claim"), claim(self, *a, **terms))[1])
+    shop.step()
+    calls.clear()
+    task = shop.enqueue().task_id
+    shop.step()
+    assert calls == ["claim", "look"]
+    assert [past.outcome for past in shop.store.tasks.attempts(task)] == ["success"]
+
+
+def test_more_work_than_slots_is_claimed_as_slots_get_free(shop: World) -> None:
+    shop.step()
+    tasks = [shop.enqueue(payload={"n": number}).task_id for number in range(30)]
+    shop.step()
+    started = [event.task for event in shop.events if event.type == "attempt"]
+    assert sorted(started) == sorted(tasks)
 
 
 def test_a_claim_takes_what_is_due_between_its_bounds(shop: World) -> None:

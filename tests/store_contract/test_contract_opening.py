@@ -11,7 +11,7 @@ import pytest
 
 from engine_world import NOON, World, nextskin, store_url
 from nsplugin_core.clock import VirtualClock
-from nsplugin_core.store import MEMORY, SqlStore, open_store
+from nsplugin_core.store import MEMORY, SqlStore, open_store, open_transient
 from nsplugin_core.store.errors import NewerSchema, StoreError, StoreUnavailable
 
 
@@ -159,3 +159,14 @@ def test_a_store_in_memory_is_there_for_simulations() -> None:
     assert isinstance(store, SqlStore)
     assert store.registry.plugins() == []
     store.close()
+
+
+def test_a_transient_store_does_what_the_others_do() -> None:
+    """For simulations: everything is one transaction, which is never committed."""
+    core = World(open_transient(), VirtualClock(NOON))
+    core.install(nextskin(jobs={"sync": {}}, cron=[{"schedule": "* * * * *", "job": "sync"}]))
+    task = core.enqueue().task_id
+    core.forward(2 * 60_000, by=60_000)
+    assert [past.outcome for past in core.store.tasks.attempts(task)] == ["success"]
+    assert [row.fires for row in core.store.registry.schedules("shop")] == [2]
+    core.store.close()

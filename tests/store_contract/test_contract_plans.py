@@ -24,16 +24,21 @@ PARAMETERS: dict[str, Any] = {
     "source": "enqueue", "payload": None, "payload_bytes": 0, "due_at": NOON, "created_at": NOON, "enqueued_by": None,
     "identity": None,
     "budget": None, "schedule_id": None, "fire_at": None,
+    "claim": 1, "number": 1, "outcome": "success", "error": None, "error_code": None, "ended_at": NOON, "log_until": NOON, "attempt": 2,
+    "run_at": NOON, "sets_error": False, "keep_until": NOON, "next_fire": NOON, "last_fire": NOON, "last_task": "TSKA",
+    "fires": 1, "skipped": 0, "caught_up": 0,
 }  # fmt: skip
 DAILY = (
-    "enqueue", "enqueue_one", "placed", "reserve_keys", "horizon", "lost", "claim", "drop", "finish", "requeue", "task",
-    "page_unfinished", "page_finished", "attempts", "recent", "lock_dead", "revive", "drop_dead", "sweep_finished",
+    "enqueue", "enqueue_one", "placed", "reserve_keys", "horizon", "lost", "claim", "claim_one", "drop", "finish", "requeue",
+    "task", "page_unfinished", "page_finished", "attempts", "recent", "lock_dead", "revive", "drop_dead", "sweep_finished",
     "sweep_attempts", "sweep_entries", "sweep_locks", "due_schedules", "advance_schedules", "next_fire", "entry", "put",
     "put_expected", "remove", "entries", "lock", "renew", "unlock",
 )  # fmt: skip
+SINGLE = ("drop_one", "finish_one", "requeue_one", "advance_schedules_one")
+"""What only SQLite has: PostgreSQL takes one row like many."""
 
 
-@pytest.mark.parametrize("name", DAILY)
+@pytest.mark.parametrize("name", [*DAILY, *SINGLE])
 def test_sqlite_searches_and_does_not_scan(name: str, tmp_path: Path) -> None:
     with store_url("sqlite", tmp_path) as url:
         open_store(url).close()

@@ -19,7 +19,6 @@ from nsplugin_core.simulation.scenario import Hits, Scenario
 Key = tuple[str, int]
 EXITED = "the plugin's host exited, as ordered"
 FAILED = "as ordered"
-_NO_HITS = Hits()
 
 
 class Handlers(Protocol):
@@ -120,11 +119,12 @@ class VirtualHosts:
     def next_due(self) -> int | None:
         """When something happens by itself: an attempt ends, a sleeper wakes, a host is back."""
         now = self._clock.now_ms()
-        moments = [moment for moment, *_ in self._later[:1]]
-        moments += [host.resumes for host in self._hosts.values() if host.resumes > now]
+        moments = [host.resumes for host in self._hosts.values() if host.resumes > now]
+        if self._later:
+            moments.append(self._later[0][0])
         if self._handlers is not None and (due := self._handlers.next_due()) is not None:
             moments.append(due)
-        return min(moments, default=None)
+        return min(moments) if moments else None
 
     def exit(self, plugin: str, reason: str = EXITED) -> None:
         """The plugin's host exits now: what runs in it is given back, and it stays away for a growing while (X6, Q3)."""
@@ -159,9 +159,9 @@ class VirtualHosts:
         exits = self._scenario.exits.get(job, 0)
         if exits:
             self._starts[attempt.task_id] += 1
-        fails = self._scenario.fail.get(job, _NO_HITS).hits(attempt.attempt, self._source)
-        times_out = self._scenario.timeout.get(job, _NO_HITS).hits(attempt.attempt, self._source)
-        if self._starts[attempt.task_id] <= exits and exits:
+        fails = self._hits(self._scenario.fail.get(job), attempt)
+        times_out = self._hits(self._scenario.timeout.get(job), attempt)
+        if exits and self._starts[attempt.task_id] <= exits:
             self.exit(attempt.plugin)
         elif times_out:
             return
@@ -171,6 +171,9 @@ class VirtualHosts:
             self._waiting.append(attempt)
         else:
             self._end_after(self._scenario.takes.get(job, 0), attempt, "success", None, now)
+
+    def _hits(self, hits: Hits | None, attempt: Attempt) -> bool:
+        return hits is not None and hits.hits(attempt.attempt, self._source)
 
     def _runs(self, attempt: Attempt) -> bool:
         """Whether it was not given back or given up meanwhile."""

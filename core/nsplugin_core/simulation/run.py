@@ -25,7 +25,7 @@ from nsplugin_core.simulation.hosts import VirtualHosts
 from nsplugin_core.simulation.orders import ABSENT, OrderError
 from nsplugin_core.simulation.scenario import EnqueueOrder, Scenario
 from nsplugin_core.simulation.summary import Remark, RemarkKind, Simulation, summarised
-from nsplugin_core.store import MEMORY, SqlStore, open_store
+from nsplugin_core.store import MEMORY, SqlStore, open_store, open_transient
 from nsplugin_core.sweeper import Sweeper
 
 SWEEP_EVERY_MS: Final = 3_600_000
@@ -49,7 +49,7 @@ def simulate(
     where there are none; ``sink`` gets what plugins log. Raises :class:`SimulationFailed`,
     and ``OrderError`` for an order to enqueue what the platform refuses.
     """
-    store = open_store(MEMORY)
+    store = open_store(MEMORY) if scenario.handlers else open_transient()
     collects = gc.isenabled()
     gc.disable()  # nothing here makes cycles, and a long list of events is looked through again and again
     try:
@@ -189,7 +189,8 @@ class _World:
         moments = [self._agenda.next_due()]
         if self._dispatcher is not None:
             moments += [self._fire, self._dispatcher.next_due(), self._hosts.next_due()]
-        return min((moment for moment in moments if moment is not None and moment > now), default=None)
+        later = [moment for moment in moments if moment is not None and moment > now]
+        return min(later) if later else None
 
     def _start(self) -> None:
         self._dispatcher = Dispatcher(

@@ -47,6 +47,17 @@ def open_store(url: str) -> SqlStore:
     return SqlStore(_sqlite(url))
 
 
+def open_transient() -> SqlStore:
+    """A store in memory that is given up at the first error: all it ever does is one transaction, which ends with it.
+
+    For a simulation in one thread, whose errors end it.
+    """
+    from nsplugin_core.store.sqlite import MEMORY as IN_MEMORY
+    from nsplugin_core.store.sqlite import SqliteDatabase
+
+    return SqlStore(SqliteDatabase(IN_MEMORY, transient=True))
+
+
 def _sqlite(path: str) -> Database:
     from nsplugin_core.store.sqlite import MEMORY as IN_MEMORY
     from nsplugin_core.store.sqlite import SqliteDatabase

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Final
 
+from nsplugin.record import names
 from nsplugin_core.store.database import Database, Row, Transaction
 from nsplugin_core.store.records import Entry, LockLease
 
-_ENTRY: Final = tuple(field.name for field in fields(Entry))
-_LEASE: Final = tuple(field.name for field in fields(LockLease))
+_ENTRY: Final = names(Entry)
+_LEASE: Final = names(LockLease)
 
 
 class SqlData:

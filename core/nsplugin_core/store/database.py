@@ -26,7 +26,7 @@ class Transaction(Protocol):
         ...
 
     def over(self, name: str, argument: str, rows: Sequence[Mapping[str, Any]], /, **parameters: Any) -> list[Row]:
-        """Run a named statement over rows, its ``argument`` as JSON; or ``<name>_one`` for a single row, where that is faster."""
+        """Run a named statement over rows, its ``argument`` as JSON; or ``<name>_one`` over one row, where that is faster."""
         ...
 
 

@@ -114,8 +114,11 @@ class RegistryStore(Protocol):
         """Cron rows, of one plugin or of all, in the manifests' order."""
         ...
 
-    def fire(self, decide: Callable[[DueSchedule], Fired], *, now: int, limit: int) -> list[Fired]:
-        """Take due cron rows of enabled plugins under row locks, advance and enqueue as decided; nobody else gets them."""
+    def fire(self, decide: Callable[[DueSchedule], Fired], *, now: int, limit: int) -> list[tuple[Fired, Sequence[Enqueued]]]:
+        """Take due cron rows of enabled plugins under row locks, advance and enqueue as decided; nobody else gets them.
+
+        Returns what was decided, each with the tasks that now stand for it.
+        """
         ...
 
     def next_fire(self) -> int | None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence, Set
 from typing import Literal
 
+from nsplugin.record import record
 from nsplugin_core.attempts import OutcomeKind, Source
 from nsplugin_core.tasks import State
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class NewTask:
     """A task to accept. ``key_scope`` and ``max_unfinished`` (0: no limit) are the platform's; see ``EnqueuePolicy``.
 
@@ -35,7 +35,7 @@ class NewTask:
     fire_at: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Enqueued:
     """The task that now stands for a request: the new one, or with ``duplicate`` the one that holds its key."""
 
@@ -43,7 +43,7 @@ class Enqueued:
     duplicate: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Task:
     """A stored task. ``payload`` is ``None`` in listings, which never show it; ``payload_bytes`` is its size in UTF-8.
 
@@ -80,7 +80,7 @@ class Task:
     keep_until: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Ending:
     """An ended attempt and what becomes of its task: ``state`` "queued" (again), "succeeded" or "dead".
 
@@ -105,19 +105,20 @@ class Ending:
     log_until: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Horizon:
     """What is next: for each enabled plugin with queued tasks the time of the first, and when the first lease runs out.
 
-    ``first`` is the earliest of all these, tasks of disabled plugins included.
+    ``first`` is the earliest of all these, tasks of disabled plugins included. ``plugins``: all that are enabled.
     """
 
     due: Mapping[str, int]
     lease: int | None
     first: int | None
+    plugins: Set[str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class PastAttempt:
     """The record of an ended attempt. ``error`` and ``error_code`` are what it ended with."""
 
@@ -133,7 +134,7 @@ class PastAttempt:
     error_code: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class TaskFilter:
     """Which tasks a page lists. Unfinished states come in order of their time, finished ones latest first.
 
@@ -147,7 +148,7 @@ class TaskFilter:
     limit: int = 50
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Depth:
     """How many tasks of a job are in a state."""
 
@@ -157,7 +158,7 @@ class Depth:
     tasks: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Swept:
     """How many rows a sweep removed."""
 
@@ -172,7 +173,7 @@ class Swept:
         return self.finished + self.attempts + self.entries + self.locks
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class JobLimits:
     """A declared job: what a new task of it is given."""
 
@@ -181,7 +182,7 @@ class JobLimits:
     timeout_ms: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Schedule:
     """A cron row. ``payload`` is what each of its tasks gets; ``next_fire`` is ``None`` when it never fires again.
 
@@ -204,7 +205,7 @@ class Schedule:
     caught_up: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class PluginRecord:
     """An installed plugin. ``manifest`` is its JSON text, ``timezone`` the site's zone for it.
 
@@ -225,7 +226,7 @@ class PluginRecord:
     internal_system: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Installed:
     """A plugin with its jobs and cron rows, changed together. ``max_unfinished`` as in :class:`NewTask`."""
 
@@ -235,7 +236,7 @@ class Installed:
     max_unfinished: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class DueSchedule:
     """A due cron row, locked, as the scheduler decides on it. ``unfinished``: its last task is not done yet."""
 
@@ -244,7 +245,7 @@ class DueSchedule:
     unfinished: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Fired:
     """What becomes of a due cron row: the tasks it makes, its next fire, and what to add to its counters."""
 
@@ -253,10 +254,9 @@ class Fired:
     next_fire: int | None
     skipped: int
     caught_up: int
-    enqueued: Sequence[Enqueued] = field(default=())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Entry:
     """A stored value of a plugin. ``version`` grows with each write of any entry and is never used twice."""
 
@@ -267,7 +267,7 @@ class Entry:
     expires_at: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class LockLease:
     """A held lock. ``token`` is its fencing token: greater than that of every lease granted before."""
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, fields, replace
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
+from nsplugin.record import names, replace
 from nsplugin_core.store.database import Database, Row, Transaction
 from nsplugin_core.store.records import DueSchedule, Enqueued, Fired, Installed, JobLimits, PluginRecord, Schedule
 from nsplugin_core.store.tasks import place
 
-_PLUGIN: Final = tuple(field.name for field in fields(PluginRecord))
-_SCHEDULE: Final = tuple(field.name for field in fields(Schedule))
+_PLUGIN: Final = names(PluginRecord)
+_SCHEDULE: Final = names(Schedule)
+_Placed = tuple[Fired, Sequence[Enqueued]]
 
 
 class SqlRegistry:
@@ -46,10 +47,10 @@ class SqlRegistry:
         rows = self._database.read("all_schedules") if plugin_id is None else self._database.read("schedules", plugin=plugin_id)
         return [_schedule(row) for row in rows]
 
-    def fire(self, decide: Callable[[DueSchedule], Fired], *, now: int, limit: int) -> list[Fired]:
+    def fire(self, decide: Callable[[DueSchedule], Fired], *, now: int, limit: int) -> list[_Placed]:
         """Take due cron rows, advance and enqueue as decided."""
         fired = self._database.atomically(lambda transaction: _fire(transaction, decide, now, limit))
-        if any(each.enqueued for each in fired):
+        if any(enqueued for _, enqueued in fired):
             self._database.announce()
         return fired
 
@@ -84,9 +85,9 @@ def _locked(transaction: Transaction, plugin_id: str) -> Installed | None:
 
 def _save(transaction: Transaction, before: Installed | None, after: Installed) -> None:
     plugin = after.plugin.id
-    transaction.run("save_plugin", **asdict(after.plugin))
+    transaction.run("save_plugin", **_values(after.plugin))
     transaction.run("save_jobs", plugin=plugin, jobs=_jobs(after.jobs))
-    transaction.run("save_schedules", plugin=plugin, schedules=json.dumps([asdict(schedule) for schedule in after.schedules]))
+    transaction.run("save_schedules", plugin=plugin, schedules=json.dumps(list(map(_values, after.schedules))))
     if after.max_unfinished:
         transaction.run("open_usage", plugin=plugin)
     changed = [job for job in after.jobs if before is not None and job not in before.jobs]
@@ -94,41 +95,34 @@ def _save(transaction: Transaction, before: Installed | None, after: Installed) 
         transaction.run("limit_waiting", plugin=plugin, jobs=_jobs(changed))
 
 
-def _fire(transaction: Transaction, decide: Callable[[DueSchedule], Fired], now: int, limit: int) -> list[Fired]:
-    fired = [decide(_due(row)) for row in transaction.run("due_schedules", now=now, limit=limit)]
-    tasks = [task for each in fired for task in each.tasks]
+def _fire(transaction: Transaction, decide: Callable[[DueSchedule], Fired], now: int, limit: int) -> list[_Placed]:
+    decided = [decide(_due(row)) for row in transaction.run("due_schedules", now=now, limit=limit)]
+    tasks = [task for each in decided for task in each.tasks]
     placed = iter(place(transaction, tasks) if tasks else ())
-    fired = [_placed(each, placed) if each.tasks else each for each in fired]
+    fired: list[_Placed] = [(each, [next(placed) for _ in each.tasks]) for each in decided]
     if fired:
-        transaction.over("advance_schedules", "fired", list(map(_advanced, fired)))
+        transaction.over("advance_schedules", "fired", [_advanced(each, enqueued) for each, enqueued in fired])
     return fired
 
 
-def _placed(fired: Fired, placed: Iterator[Enqueued]) -> Fired:
-    return Fired(
-        schedule=fired.schedule,
-        tasks=fired.tasks,
-        next_fire=fired.next_fire,
-        skipped=fired.skipped,
-        caught_up=fired.caught_up,
-        enqueued=[next(placed) for _ in fired.tasks],
-    )
-
-
-def _advanced(fired: Fired) -> dict[str, int | str | None]:
+def _advanced(fired: Fired, enqueued: Sequence[Enqueued]) -> dict[str, int | str | None]:
     return {
         "id": fired.schedule.id,
         "next_fire": fired.next_fire,
         "last_fire": fired.tasks[-1].fire_at if fired.tasks else None,
-        "last_task": fired.enqueued[-1].task_id if fired.tasks else None,
+        "last_task": enqueued[-1].task_id if enqueued else None,
         "fires": len(fired.tasks),
         "skipped": fired.skipped,
         "caught_up": fired.caught_up,
     }
 
 
+def _values(record: PluginRecord | JobLimits | Schedule) -> dict[str, Any]:
+    return {name: getattr(record, name) for name in names(record)}
+
+
 def _jobs(jobs: Sequence[JobLimits]) -> str:
-    return json.dumps([asdict(job) for job in jobs])
+    return json.dumps(list(map(_values, jobs)))
 
 
 def _installed(plugin: Row, jobs: Sequence[Row], schedules: Sequence[Row]) -> Installed:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any, Final
 
+from nsplugin.record import names
 from nsplugin_core.attempts import Attempt
 from nsplugin_core.store.database import Database, Row, Transaction
 from nsplugin_core.store.errors import StoreBusy, TooManyUnfinished, UnknownJob, UnknownPlugin
@@ -16,8 +16,8 @@ from nsplugin_core.store.group_commit import GroupCommit
 from nsplugin_core.store.records import Depth, Ending, Enqueued, Horizon, NewTask, PastAttempt, Swept, Task, TaskFilter
 from nsplugin_core.tasks import UNFINISHED
 
-_TASK: Final = tuple(field.name for field in fields(Task))
-_PAST: Final = tuple(field.name for field in fields(PastAttempt))
+_TASK: Final = names(Task)
+_PAST: Final = names(PastAttempt)
 _ATTEMPT: Final = (
     "task_id", "claim", "plugin", "platform", "job", "payload_json", "attempt", "max_attempts", "timeout_ms", "source",
     "run_at", "enqueued_at", "enqueued_by", "identity", "budget", "version",
@@ -33,8 +33,8 @@ _ENDED: Final = (
 )  # fmt: skip
 _ENDING: Final = ("id", *_ENDED)
 _ending_values: Final = attrgetter("task_id", *_ENDED)
-_RUN_AT: Final = len(_ATTEMPT)
-"""The column after an attempt's own: when the task was due, by which claims are in order."""
+_turn: Final = itemgetter(len(_ATTEMPT), 0)
+"""By the column after an attempt's own, when the task was due, claims are in order."""
 ANY_LEASE: Final = -1
 _TRIES: Final = 5
 _ROW_WEIGHT: Final = 512
@@ -77,13 +77,22 @@ class SqlTasks:
 
     def horizon(self, *, since: int = 0) -> Horizon:
         """When which plugin has work again."""
-        rows = self._database.read("horizon", since=since)
-        known = [row for row in rows if row[2] is not None]
-        return Horizon(
-            due={plugin: moment for plugin, enabled, moment in known if enabled},
-            lease=next((moment for plugin, _, moment in known if plugin is None), None),
-            first=min((moment for _, _, moment in known), default=None),
-        )
+        due: dict[str, int] = {}
+        plugins: list[str] = []
+        lease: int | None = None
+        first: int | None = None
+        for plugin, enabled, moment in self._database.read("horizon", since=since):
+            if enabled:
+                plugins.append(plugin)
+            if moment is None:
+                continue
+            if plugin is None:
+                lease = moment
+            elif enabled:
+                due[plugin] = moment
+            if first is None or moment < first:
+                first = moment
+        return Horizon(due=due, lease=lease, first=first, plugins=frozenset(plugins))
 
     def lose(self, judge: Callable[[Attempt], Ending], *, now: int) -> list[Ending]:
         """End attempts whose lease ran out."""
@@ -91,18 +100,24 @@ class SqlTasks:
 
     def claim(self, wants: Mapping[str, int], *, now: int, grace_ms: int, claimer: str, since: int = 0) -> list[Attempt]:
         """Take due tasks of enabled plugins."""
+        terms = {"now": now, "since": since, "grace": grace_ms, "claimer": claimer}
+        if len(wants) == 1:
+            ((plugin, slots),) = wants.items()
+            rows = self._database.once("claim_one", plugin=plugin, slots=slots, **terms)
+        else:
+            rows = self._claimed(wants, terms)
+        rows.sort(key=_turn)
+        return list(map(_attempt, rows))
+
+    def _claimed(self, wants: Mapping[str, int], terms: Mapping[str, Any]) -> list[Row]:
         groups: dict[int, list[str]] = {}
         for plugin, slots in wants.items():
             groups.setdefault(slots, []).append(plugin)
-        terms = {"now": now, "since": since, "grace": grace_ms, "claimer": claimer}
-        rows = [row for slots, plugins in groups.items() for row in self._claimed(plugins, slots=slots, **terms)]
-        rows.sort(key=lambda row: (row[_RUN_AT], row[0]))
-        return [_attempt(row) for row in rows]
-
-    def _claimed(self, plugins: Sequence[str], **terms: Any) -> list[Row]:
-        if len(plugins) == 1:
-            return self._database.once("claim_one", plugin=plugins[0], **terms)
-        return self._database.once("claim", plugins=json.dumps(plugins), **terms)
+        return [
+            row
+            for slots, plugins in groups.items()
+            for row in self._database.once("claim", plugins=json.dumps(plugins), slots=slots, **terms)
+        ]
 
     def finish(self, endings: Sequence[Ending], *, now: int) -> set[tuple[str, int]]:
         """Write endings whose claim still stands."""
@@ -240,15 +255,14 @@ def _lose(transaction: Transaction, judge: Callable[[Attempt], Ending], now: int
 
 
 def _end(transaction: Transaction, endings: Sequence[Ending], *, alive: int) -> set[tuple[str, int]]:
-    groups: dict[str, list[Ending]] = {}
+    groups: dict[str, list[dict[str, Any]]] = {}
     for ending in endings:
         name = "requeue" if ending.state == "queued" else "drop" if ending.keep_until is None else "finish"
-        groups.setdefault(name, []).append(ending)
-    return {
-        (task_id, claim)
-        for name, group in groups.items()
-        for task_id, claim in transaction.over(name, "endings", list(map(_ended, group)), alive=alive)
-    }
+        groups.setdefault(name, []).append(dict(zip(_ENDING, _ending_values(ending), strict=True)))
+    taken: set[Any] = set()
+    for name, group in groups.items():
+        taken.update(transaction.over(name, "endings", group, alive=alive))
+    return taken
 
 
 def _retry(transaction: Transaction, ids: str, plugin: str, now: int) -> dict[str, bool]:
@@ -265,10 +279,6 @@ def _wire(tasks: Sequence[NewTask]) -> str:
 
 def _values(task: NewTask) -> dict[str, Any]:
     return {**dict(zip(_NEW, _new_values(task), strict=True)), "payload_bytes": len((task.payload or "").encode())}
-
-
-def _ended(ending: Ending) -> dict[str, Any]:
-    return dict(zip(_ENDING, _ending_values(ending), strict=True))
 
 
 def _attempt(row: Row) -> Attempt:

@@ -21,16 +21,17 @@ OLDEST: Final = (3, 38, 0)
 BUSY_SECONDS: Final = 30.0
 WAL_BYTES: Final = 64 * 1024 * 1024
 _Statement = tuple[str, Callable[[Mapping[str, Any]], tuple[Any, ...]]]
-"""A statement with numbered parameters, and what takes their values out of the named ones: bound by name they cost twice as much."""
+"""A statement with numbered parameters, and what takes their values out of the named ones: bound by name, they cost twice."""
 
 
 class SqliteDatabase:
     """A database file with two connections a process: one writes, one reads, each used by one thread at a time.
 
     ``synchronous`` FULL makes every commit durable against a power cut; NORMAL only against a crash of the process.
+    ``transient``: nothing is ever committed, nor taken back alone; after an error the database is of no use.
     """
 
-    def __init__(self, path: str, *, synchronous: Literal["FULL", "NORMAL"] = "FULL") -> None:
+    def __init__(self, path: str, *, synchronous: Literal["FULL", "NORMAL"] = "FULL", transient: bool = False) -> None:
         _check_library()
         self._path = path
         self._statements = {name: tuple(map(_numbered, parts)) for name, parts in statements(__name__).items()}
@@ -39,6 +40,8 @@ class SqliteDatabase:
         self._subscribers = Subscribers()
         self._watch: Watch | None = None
         self._writer.migrate()
+        if transient:
+            self._writer.join()
 
     def atomically(self, work: Callable[[Transaction], T]) -> T:
         """A write transaction; other writers, of this process and others, wait for it."""
@@ -48,7 +51,7 @@ class SqliteDatabase:
         """A named statement that writes, as its own transaction."""
         if len(self._statements[name]) == 1:
             return self._writer.alone(name, parameters)
-        return self._writer.write(lambda transaction: transaction.run(name, **parameters))
+        return self._writer.write(lambda session: session.parts(name, parameters))
 
     def read(self, name: str, /, **parameters: Any) -> list[Row]:
         """A named statement that only reads; writers don't make it wait."""
@@ -80,6 +83,7 @@ class _Session:
         self._statements = named
         self._lock = threading.RLock()
         self._path = path
+        self._joined = False
         try:
             self._connection = _connected(path, synchronous)
         except sqlite3.Error as error:
@@ -90,6 +94,8 @@ class _Session:
         """One transaction, with the write lock from its start: taken later, it could fail at once as out of date."""
         with self._lock:
             try:
+                if self._joined:
+                    return work(self)
                 self._cursor.execute("BEGIN IMMEDIATE")
                 try:
                     result = work(self)
@@ -112,19 +118,25 @@ class _Session:
                 raise _translation(self._path, error) from error
 
     def run(self, name: str, /, **parameters: Any) -> list[Row]:
-        return self._run(name, parameters)
+        return self.parts(name, parameters)
 
     def over(self, name: str, argument: str, rows: Sequence[Mapping[str, Any]], /, **parameters: Any) -> list[Row]:
         """One row goes without JSON, which costs more than all the rest of a statement."""
         if len(rows) == 1:
-            return self._run(f"{name}_one", {**rows[0], **parameters})
-        return self._run(name, {argument: json.dumps(rows), **parameters})
+            return self.parts(f"{name}_one", {**rows[0], **parameters})
+        return self.parts(name, {argument: json.dumps(rows), **parameters})
 
-    def _run(self, name: str, parameters: Mapping[str, Any]) -> list[Row]:
+    def parts(self, name: str, parameters: Mapping[str, Any]) -> list[Row]:
+        """The statements under one name, in turn; all their rows."""
         found: list[Row] = []
         for text, values in self._statements[name]:
             found += self._cursor.execute(text, values(parameters)).fetchall()
         return found
+
+    def join(self) -> None:
+        """From now on everything is one transaction."""
+        self._cursor.execute("BEGIN IMMEDIATE")
+        self._joined = True
 
     def migrate(self) -> None:
         """Bring the schema up to date; a second process waits here and finds it done."""
@@ -151,6 +163,8 @@ def _connected(path: str, synchronous: str) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode = WAL").fetchall()
         connection.execute(f"PRAGMA synchronous = {synchronous}")
         connection.execute(f"PRAGMA journal_size_limit = {WAL_BYTES}")
+        if path == MEMORY:
+            connection.execute("PRAGMA secure_delete = OFF")
     except sqlite3.Error:
         connection.close()
         raise
@@ -160,9 +174,11 @@ def _connected(path: str, synchronous: str) -> sqlite3.Connection:
 def _numbered(statement: str) -> _Statement:
     names = list(dict.fromkeys(re.findall(r":(\w+)", statement)))
     text = re.sub(r":(\w+)", lambda match: f"?{names.index(match[1]) + 1}", statement)
-    if len(names) > 1:
-        return text, itemgetter(*names)
-    return text, lambda parameters: tuple(parameters[name] for name in names)
+    if not names:
+        return text, lambda parameters: ()
+    if len(names) == 1:
+        return text, lambda parameters: (parameters[names[0]],)
+    return text, itemgetter(*names)
 
 
 def _check_library() -> None:

@@ -19,8 +19,9 @@ INSERT INTO task (
 SELECT :id, plugin, name, 'queued', :payload, :payload_bytes, 0, max_attempts, timeout_ms, :due_at, max(:due_at, :created_at), :created_at, :source,
   :enqueued_by, :identity, :budget, :key, :schedule_id, :fire_at, 0
 FROM job WHERE plugin = :plugin AND name = :job
-ON CONFLICT DO NOTHING
-RETURNING id;
+ON CONFLICT DO NOTHING;
+
+SELECT :id WHERE changes() > 0;
 
 -- name: placed
 SELECT i.value ->> 'id', p.id IS NOT NULL, j.name IS NOT NULL, coalesce(
@@ -67,13 +68,17 @@ RETURNING id, claim, plugin, (SELECT platform FROM plugin p WHERE p.id = task.pl
   source, due_at, created_at, enqueued_by, identity, budget, (SELECT updated_at FROM plugin p WHERE p.id = task.plugin), run_at;
 
 -- name: claim_one
+-- Looked up first and as they become: RETURNING costs as much as the update itself.
+SELECT t.id, t.claim + 1, t.plugin, p.platform, t.job, t.payload, t.attempt + 1, t.max_attempts, t.timeout_ms, t.source, t.due_at,
+  t.created_at, t.enqueued_by, t.identity, t.budget, p.updated_at, t.run_at
+FROM plugin p CROSS JOIN task t ON t.plugin = p.id
+WHERE p.id = :plugin AND p.enabled AND t.state = 'queued' AND t.run_at BETWEEN :since AND :now ORDER BY t.run_at, t.id LIMIT :slots;
+
 UPDATE task SET state = 'running', attempt = attempt + 1, claim = claim + 1, claimer = :claimer, claimed_at = :now,
   lease_until = :now + timeout_ms + :grace
 WHERE rowid IN (
-  SELECT t.rowid FROM plugin p CROSS JOIN task t ON t.plugin = p.id
-  WHERE p.id = :plugin AND p.enabled AND t.state = 'queued' AND t.run_at BETWEEN :since AND :now ORDER BY t.run_at, t.id LIMIT :slots)
-RETURNING id, claim, plugin, (SELECT platform FROM plugin p WHERE p.id = task.plugin), job, payload, attempt, max_attempts, timeout_ms,
-  source, due_at, created_at, enqueued_by, identity, budget, (SELECT updated_at FROM plugin p WHERE p.id = task.plugin), run_at;
+  SELECT rowid FROM task WHERE plugin = :plugin AND state = 'queued' AND run_at BETWEEN :since AND :now ORDER BY run_at, id LIMIT :slots)
+  AND EXISTS (SELECT 1 FROM plugin WHERE id = :plugin AND enabled);
 
 -- name: drop
 INSERT INTO attempt (task_id, claim, plugin, job, number, started_at, ended_at, outcome, error, error_code, keep_until)
@@ -93,10 +98,11 @@ DELETE FROM task WHERE rowid IN (
   WHERE t.claim = i.value ->> 'claim' AND t.state = 'running' AND t.lease_until > :alive);
 
 -- name: drop_one
+SELECT id, claim FROM task WHERE id = :id AND claim = :claim AND state = 'running' AND lease_until > :alive;
+
 INSERT INTO attempt (task_id, claim, plugin, job, number, started_at, ended_at, outcome, error, error_code, keep_until)
 SELECT id, claim, plugin, job, :number, claimed_at, :ended_at, :outcome, :error, :error_code, :log_until
-FROM task WHERE id = :id AND claim = :claim AND state = 'running' AND lease_until > :alive
-RETURNING task_id, claim;
+FROM task WHERE id = :id AND claim = :claim AND state = 'running' AND lease_until > :alive;
 
 DELETE FROM task WHERE id = :id AND claim = :claim AND state = 'running' AND lease_until > :alive;
 
@@ -133,10 +139,11 @@ DELETE FROM task WHERE rowid IN (
   WHERE t.claim = i.value ->> 'claim' AND t.state = 'running' AND t.lease_until > :alive);
 
 -- name: finish_one
+SELECT id, claim FROM task WHERE id = :id AND claim = :claim AND state = 'running' AND lease_until > :alive;
+
 INSERT INTO attempt (task_id, claim, plugin, job, number, started_at, ended_at, outcome, error, error_code, keep_until)
 SELECT id, claim, plugin, job, :number, claimed_at, :ended_at, :outcome, :error, :error_code, max(:log_until, :keep_until)
-FROM task WHERE id = :id AND claim = :claim AND state = 'running' AND lease_until > :alive
-RETURNING task_id, claim;
+FROM task WHERE id = :id AND claim = :claim AND state = 'running' AND lease_until > :alive;
 
 INSERT INTO finished
 SELECT id, plugin, job, :state, payload, payload_bytes, :attempt, max_attempts, timeout_ms, due_at, run_at, created_at, source,
@@ -168,10 +175,11 @@ FROM json_each(:endings) i
 WHERE task.id = i.value ->> 'id' AND task.claim = i.value ->> 'claim' AND task.state = 'running' AND task.lease_until > :alive;
 
 -- name: requeue_one
+SELECT id, claim FROM task WHERE id = :id AND claim = :claim AND state = 'running' AND lease_until > :alive;
+
 INSERT INTO attempt (task_id, claim, plugin, job, number, started_at, ended_at, outcome, error, error_code, keep_until)
 SELECT id, claim, plugin, job, :number, claimed_at, :ended_at, :outcome, :error, :error_code, :log_until
-FROM task WHERE id = :id AND claim = :claim AND state = 'running' AND lease_until > :alive
-RETURNING task_id, claim;
+FROM task WHERE id = :id AND claim = :claim AND state = 'running' AND lease_until > :alive;
 
 UPDATE task SET state = 'queued', attempt = :attempt, run_at = :run_at,
   last_error = CASE WHEN :sets_error THEN :error ELSE last_error END,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -14,6 +16,7 @@ from nsplugin.runtime.faults import Fault
 from nsplugin_core.attempts import Attempt
 from nsplugin_core.dispatcher import GRACE_MS
 from nsplugin_core.store.records import TaskFilter
+from nsplugin_core.store.tasks import SqlTasks
 
 
 @pytest.fixture
@@ -413,3 +416,25 @@ def test_hosts_that_can_t_start_an_attempt_cost_it_nothing(shop: World, caplog: 
     shop.step()
     assert (shop.task(task).state, shop.task(task).attempt) == ("queued", 0)
     assert "no more processes" in caplog.text
+
+
+def test_a_task_accepted_while_endings_are_written_starts_in_the_same_round(
+    core: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its time is later than the round's beginning; claiming as of then would cost it a look and another claim."""
+    core.install(nextskin())
+    finish = SqlTasks.finish
+
+    def meanwhile(tasks: SqlTasks, endings: Sequence[Any], *, now: int) -> set[tuple[str, int]]:
+        written = finish(tasks, endings, now=now)
+        core.clock.advance_to(core.now + 3)
+        accepted.append(core.enqueue().task_id)
+        return written
+
+    accepted = [core.enqueue().task_id]
+    core.dispatcher.run_once(core.now)
+    monkeypatch.setattr(SqlTasks, "finish", meanwhile)
+    core.hosts.tick()
+    core.dispatcher.run_once(core.now)
+    assert [attempt.task_id for attempt in core.hosts.started] == accepted
+    assert len(accepted) == 2

@@ -6,6 +6,7 @@ pydantic is imported when a model is used, and not before.
 from __future__ import annotations
 
 import json
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -92,8 +93,8 @@ def _name(model: Any) -> str:
 
 
 def _first_sentence(error: Exception) -> str:
-    """What pydantic says, without its advice on how to switch the check off."""
-    lines = str(error).strip().splitlines()
+    """What pydantic says, without its advice on how to switch the check off; classes go by their names."""
+    lines = re.sub(r"<class '(?:[^']*\.)?([^'.]+)'>", r"class \1", str(error)).strip().splitlines()
     return lines[0].partition(". ")[0] if lines else type(error).__name__
 
 

@@ -10,15 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nsplugin.payload_model import PayloadModel
+from nsplugin.payload_model import ModelError, PayloadModel
 from nsplugin.pointers import UNKNOWN
-from python_sources import codes, raw, repository
+from python_sources import codes, problems, raw, repository, text_at
 
 IMPORTS = """\
 from typing import *
 from pydantic import *
 from nsplugin import Job, define_plugin
 """
+
+
+SDK = "from nsplugin import Job, define_plugin\n"
 
 
 def _read(classes: str) -> Any:
@@ -40,6 +43,48 @@ def _made(classes: str) -> Any:
         return PayloadModel(module.__dict__["M"]).schema
     finally:
         del sys.modules["payload_models_read"]
+
+
+REFUSED = [
+    "class M: pass",
+    "class M:\n  a: int\n  def __init__(self, a): self.a = a",
+    "class M(BaseModel):\n  a: Callable",
+    "class M(BaseModel):\n  a: int\n  b: Callable[[int], str]\n  c: list[str]",
+    "class M(BaseModel):\n  a: list[Callable[..., Any]]",
+    "class M(BaseModel):\n  a: dict[str, typing.Callable]",
+    "class N(BaseModel):\n  a: Callable\nclass M(BaseModel):\n  n: N",
+    "class N(BaseModel):\n  a: Callable\nclass M(N):\n  n: int",
+]
+
+
+@pytest.mark.parametrize("classes", REFUSED)
+def test_what_pydantic_refuses_is_refused_in_its_words(classes: str) -> None:
+    source = f"import typing\nfrom typing import Any, Callable\nfrom pydantic import BaseModel\n{SDK}{classes}\n"
+    source += "def f(payload): ...\nplugin = define_plugin(id='a', jobs={'a': Job(f, payload=M)})"
+    (problem,) = problems(source)
+    assert (problem.code, problem.pointer, text_at(source, problem.span)) == ("NSP303", "/jobs/a/payloadSchema", "M")
+    with pytest.raises(ModelError) as raised:
+        _made(classes)
+    assert problem.message == str(raised.value)
+
+
+NOT_REFUSED = [
+    "class M:\n  @classmethod\n  def __get_pydantic_core_schema__(cls, source, handler): return handler(int)",
+    "class B: pass\nclass M(B): pass",
+    "@make\nclass M:\n  a: int",
+    "class M(BaseModel):\n  a: Callable | None",
+    "class M(BaseModel):\n  a: Callable\n  b: Other",
+    "class M(metaclass=Meta): pass",
+    "if typing:\n  class M: pass\nelse:\n  class M(BaseModel): pass",
+]
+
+
+@pytest.mark.parametrize("classes", NOT_REFUSED)
+def test_what_pydantic_may_take_is_unknown(classes: str) -> None:
+    source = f"import typing\nfrom typing import Any, Callable\nfrom pydantic import BaseModel\n{SDK}{classes}\n"
+    source += "def f(payload): ...\nplugin = define_plugin(id='a', jobs={'a': Job(f, payload=M)})"
+    assert problems(source) == []
+    assert raw(source)["jobs"]["a"]["payloadSchema"] is UNKNOWN
 
 
 KNOWN = [

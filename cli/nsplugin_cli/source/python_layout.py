@@ -19,7 +19,7 @@ from nsplugin.rules._family import Problem
 from nsplugin.spans import Characters, Span, SpanMap, Target
 from nsplugin_cli.source.python_evaluate import Evaluator
 from nsplugin_cli.source.python_handlers import described, name_of
-from nsplugin_cli.source.python_models import schema_of
+from nsplugin_cli.source.python_models import NoSchema, schema_of
 from nsplugin_cli.source.python_module import Module
 from nsplugin_cli.source.python_strings import characters
 from nsplugin_cli.source.python_text import Text
@@ -285,7 +285,13 @@ class Layout:
         if not isinstance(value.data, Class):
             return self.place(value, pointer)
         self._at(value, pointer)
-        return schema_of(value.data, self.evaluator)
+        schema = schema_of(value.data, self.evaluator)
+        if isinstance(schema, NoSchema):
+            message = f"no JSON Schema can be made of class {value.data.node.name}: {schema.reason}"
+            hint = "give a pydantic model, a dataclass, a TypedDict or a JSON Schema"
+            self._fault("NSP303", pointer, message, hint, "value")
+            return UNKNOWN
+        return schema
 
     def _at(self, value: Value, pointer: str) -> None:
         if value.module is self.module:

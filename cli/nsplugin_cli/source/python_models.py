@@ -1,4 +1,4 @@
-"""The JSON Schema of a pydantic model from its source, exactly as pydantic would make it, or ``UNKNOWN``."""
+"""The JSON Schema of a pydantic model from its source, exactly as pydantic would make it, why there is none, or ``UNKNOWN``."""
 
 from __future__ import annotations
 
@@ -50,7 +50,16 @@ _EXTRA: Final[dict[str, dict[str, Any]]] = {
 }
 _NULL: Final = {"type": "null"}
 _KINDS: Final[dict[type, str]] = {str: "string", int: "integer", bool: "boolean"}
+_CALLABLES: Final = ("typing.Callable", "collections.abc.Callable")
+_OWN_SCHEMA: Final = "__get_pydantic_core_schema__"
 _MAX_MODELS: Final = 20
+
+
+@record(kw_only=False)
+class NoSchema:
+    """Pydantic can make no schema of it; ``reason`` is what it says."""
+
+    reason: str
 
 
 class _NotKnown(Exception):
@@ -105,6 +114,7 @@ class _Models:
         self.evaluator = evaluator
         self.definitions: dict[str, tuple[ast.ClassDef, dict[str, Any]]] = {}
         self.open: list[ast.ClassDef] = []
+        self.refusal: NoSchema | None = None
 
     def schema(self, model: Class) -> dict[str, Any]:
         """The schema of one model, without its ``$defs``."""
@@ -148,14 +158,24 @@ class _Models:
 
 
 def schema_of(model: Class, evaluator: Evaluator) -> Any:
-    """The schema of a pydantic model (draft 2020-12), as ``model_json_schema()`` gives it; else ``UNKNOWN``."""
+    """A pydantic model's schema (draft 2020-12), as ``model_json_schema()`` gives it; :class:`NoSchema`; else ``UNKNOWN``."""
+    if _is_plain(model):
+        return NoSchema(f"Unable to generate pydantic-core schema for class {model.node.name}")
     models = _Models(evaluator)
     try:
         schema = models.schema(model)
     except _NotKnown:
         return UNKNOWN
+    if models.refusal is not None:
+        return models.refusal
     definitions = {name: found for name, (_, found) in sorted(models.definitions.items())}
     return {"$defs": definitions, **schema} if definitions else schema
+
+
+def _is_plain(model: Class) -> bool:
+    """Whether a class has no base, no decorator and no part of its own in how pydantic sees it."""
+    node = model.node
+    return not (node.bases or node.decorator_list or node.keywords) and _OWN_SCHEMA not in model.module.scope(node).stores
 
 
 def _take(statement: ast.stmt, found: _Model, body: _Body) -> None:
@@ -274,10 +294,19 @@ def _type(node: ast.expr, body: _Body) -> dict[str, Any]:
         return body.models.reference(data)
     if isinstance(data, External) and data.name in _TYPES:
         return dict(_TYPES[data.name])
+    if isinstance(data, External) and data.name in _CALLABLES:
+        return _callable(body)
     raise _NotKnown
 
 
+def _callable(body: _Body) -> dict[str, Any]:
+    body.models.refusal = NoSchema("Cannot generate a JsonSchema for core_schema.CallableSchema")
+    return {}
+
+
 def _generic(node: ast.Subscript, body: _Body) -> dict[str, Any]:
+    if body.name(node.value) in _CALLABLES:
+        return _callable(body)
     name = body.name(node.value).removeprefix("builtins.").removeprefix("typing.").lower()
     arguments = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     if name == "list" and len(arguments) == 1:

@@ -169,14 +169,15 @@ class Rate(NamedTuple):
 
 def contenders(server: str | None) -> Iterator[Contender]:
     """Everybody; the peers' ways of enqueueing at once are told in ``core_peers.py``."""
-    places: list[tuple[str, Place]] = [("SQLite", file)]
+    ours: list[tuple[str, Place]] = [("SQLite", file)]
     if server is not None:
-        places.append(("PostgreSQL", partial(database, server)))
-    for name, place in places:
+        ours.append(("PostgreSQL", partial(database, server)))
+    for name, place in ours:
         yield Contender(f"{name}: nsplugin, in-process", place, core_ours.ours, core_ours.crowd)
         yield Contender(f"{name}: nsplugin, hosts", place, core_ours.ours_with_hosts, core_ours.gathering_handlers)
     yield Contender("SQLite: huey", file, core_peers.huey, None)
     if server is not None:
+        place = partial(database, server)
         yield Contender("PostgreSQL: pgqueuer", place, core_peers.pgqueuer, core_peers.pgqueuer_crowd)
         yield Contender("PostgreSQL: procrastinate", place, core_peers.procrastinate, core_peers.procrastinate_crowd)
 

@@ -35,7 +35,7 @@ class Cluster:
         """Start the server, and wait until it answers."""
         self._control("start").check_returncode()
 
-    def restart(self, mode: Literal["fast", "immediate"]) -> subprocess.Popen[bytes]:
+    def restart(self, mode: Literal["fast", "immediate"]) -> subprocess.Popen[Any]:
         """Restart it, ``immediate`` as if it had crashed; the process that does it ends when the server answers again."""
         return subprocess.Popen(self._command("restart", mode), **self._surroundings())
 

@@ -21,7 +21,7 @@ class Bad(Exception):
 
 
 class Writer:
-    """Writes numbers; the first call is held until ``gate`` opens. A negative number is bad, and spoils what it is written with."""
+    """Writes numbers; call 0 is held until ``gate`` opens. A negative number is bad, and spoils what it is written with."""
 
     def __init__(self, *, leaders: int = 1, weight: int = 1) -> None:
         self.commits = GroupCommit[int, int](self.one, self.many, lambda call: weight, leaders=leaders)

@@ -23,8 +23,8 @@ from nsplugin_core.host.pool import Hosts
 from nsplugin_core.host.settings import PluginSource
 from nsplugin_core.registry import Registry
 from nsplugin_core.store import open_store
-from nsplugin_core.store.sqlite import SqliteDatabase
 from nsplugin_core.store.records import Task
+from nsplugin_core.store.sqlite import SqliteDatabase
 
 CODE = """
 from nsplugin.cogover import RetryableError, define_job

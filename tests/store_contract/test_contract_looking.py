@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from engine_world import HOUR, MINUTE, Ending, World, cogover, nextskin
+from engine_world import HOUR, MINUTE, NOON, Ending, World, cogover, nextskin
+from nsplugin_core.clock import VirtualClock
 from nsplugin_core.dispatcher import GRACE_MS
+from nsplugin_core.store import MEMORY, open_store
 from nsplugin_core.store.records import Horizon, TaskFilter
 from nsplugin_core.store.tasks import SqlTasks
 
@@ -80,7 +82,10 @@ def test_the_horizon_tells_what_is_next_what_is_first_and_who_is_enabled(shop: W
     assert tasks.horizon() == Horizon(due={"shop": now + 50_000}, lease=lease, first=now + 20_000, plugins=alone)
 
 
-def test_word_of_work_costs_one_claim_and_one_look(shop: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_word_of_work_costs_one_claim_and_one_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In memory: a file is watched as well, and every change to it is a word of work."""
+    shop = World(open_store(MEMORY), VirtualClock(NOON))
+    shop.install(nextskin(jobs={"sync": {}}))
     calls: list[str] = []
     look, claim = SqlTasks.horizon, SqlTasks.claim
     monkeypatch.setattr(SqlTasks, "horizon", lambda self, **terms: (calls.append("look"), look(self, **terms))[1])
@@ -91,6 +96,7 @@ def test_word_of_work_costs_one_claim_and_one_look(shop: World, monkeypatch: pyt
     shop.step()
     assert calls == ["claim", "look"]
     assert [past.outcome for past in shop.store.tasks.attempts(task)] == ["success"]
+    shop.store.close()
 
 
 def test_more_work_than_slots_is_claimed_as_slots_get_free(shop: World) -> None:

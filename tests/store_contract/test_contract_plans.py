@@ -24,9 +24,9 @@ PARAMETERS: dict[str, Any] = {
     "source": "enqueue", "payload": None, "payload_bytes": 0, "due_at": NOON, "created_at": NOON, "enqueued_by": None,
     "identity": None,
     "budget": None, "schedule_id": None, "fire_at": None,
-    "claim": 1, "number": 1, "outcome": "success", "error": None, "error_code": None, "ended_at": NOON, "log_until": NOON, "attempt": 2,
-    "run_at": NOON, "sets_error": False, "keep_until": NOON, "next_fire": NOON, "last_fire": NOON, "last_task": "TSKA",
-    "fires": 1, "skipped": 0, "caught_up": 0,
+    "claim": 1, "number": 1, "outcome": "success", "error": None, "error_code": None, "ended_at": NOON, "log_until": NOON,
+    "attempt": 2, "run_at": NOON, "sets_error": False, "keep_until": NOON, "next_fire": NOON, "last_fire": NOON,
+    "last_task": "TSKA", "fires": 1, "skipped": 0, "caught_up": 0,
 }  # fmt: skip
 DAILY = (
     "enqueue", "enqueue_one", "placed", "reserve_keys", "horizon", "lost", "claim", "claim_one", "drop", "finish", "requeue",

@@ -119,6 +119,18 @@ def test_cookies_are_out_of_scripts_and_other_sites_reach(client: httpx.Client) 
     assert "; HttpOnly; SameSite=Lax" in cookie and "; Path=/admin;" in cookie and "Secure" not in cookie
 
 
+def test_two_cores_at_any_free_port_do_not_end_each_other_s_sessions(tmp_path: Path) -> None:
+    """Browsers keep cookies by host, not by port."""
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    with site(tmp_path / "one") as one, site(tmp_path / "two") as two, httpx.Client(trust_env=False, timeout=30) as browser:
+        install_shop(one)
+        token = form_token(browser.get(one.base + SHOP).text)
+        browser.get(two.base + "/admin/plugins")
+        answer = browser.post(f"{one.base}{SHOP}/disable", data={"token": token})
+        assert answer.status_code == 303
+
+
 def test_with_a_token_nothing_is_shown_before_the_login(tmp_path: Path) -> None:
     with site(tmp_path, access_to("127.0.0.1:0", token=TOKEN)) as page:
         install_shop(page)

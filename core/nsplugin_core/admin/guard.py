@@ -134,7 +134,7 @@ class Guard:
 
     def _cookie_for(self, request: Request) -> str | None:
         """Finds the request's session, or starts one; then the cookie to set, if there is one to set."""
-        found = self.sessions.read(request.cookies.get(cookie_name(self.access)))
+        found = self.sessions.read(request.cookies.get(cookie_name(request)))
         request.state.session = found or self.sessions.start("open")
         if found or request.url.path.startswith(STATIC) or request.method != "GET":
             return None
@@ -159,15 +159,16 @@ class _Sending:
         await self._send(message)
 
 
-def cookie_name(access: Access, kind: str = "session") -> str:
+def cookie_name(request: Request, kind: str = "session") -> str:
     """Browsers keep cookies by host, not by port: two cores on one machine need two names."""
-    return f"nsplugin_{access.port}_{kind}"
+    _, port = request.scope["server"]
+    return f"nsplugin_{port}_{kind}"
 
 
 def set_cookie(request: Request, access: Access, kind: str, value: str, seconds: int) -> str:
     """A ``Set-Cookie`` header. ``Lax``: links from elsewhere find the session, posts from elsewhere do not."""
     secure = "; Secure" if is_https(request, access) else ""
-    return f"{cookie_name(access, kind)}={value}; Path=/admin; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}"
+    return f"{cookie_name(request, kind)}={value}; Path=/admin; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}"
 
 
 def is_https(request: Request, access: Access) -> bool:

@@ -75,7 +75,7 @@ class Renderer:
     def page(self, request: Request, template: str, values: Mapping[str, Any], status: int = 200) -> Response:
         """A whole page, with the message that was left for it; or only its changing part, for the script."""
         fragment = FRAGMENT_HEADER in request.headers
-        name = cookie_name(self.access, "flash")
+        name = cookie_name(request, "flash")
         flash = None if fragment else self.sessions.read_flash(request.cookies.get(name))
         given = {
             "layout": "fragment.html" if fragment else "page.html",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -107,7 +108,9 @@ def test_b1_callers_whose_commits_are_shared_get_their_own_results_and_errors(co
             assert {(fault.code, fault.details["job"]) for fault in caller.results(kind)} == {("VALIDATION_ERROR", "gone")}
         assert [len(result) for result in caller.results("both")] == [2] * 6
     stored = queued(core, plugin)
-    told = [result for caller in callers for kind in ("good", "same", "both") for each in caller.results(kind) for result in each]
+    told = [
+        result for caller in callers for kind in ("good", "same", "both") for each in caller.results(kind) for result in each
+    ]
     fresh = [result.task_id for result in told if not result.duplicate]
     assert len(fresh) == len(set(fresh)) == 50 * 6 * 2 + 6 * 2, "every order without a key, and one for each key"
     assert stored == set(fresh), "nothing of a refused call is there, all of an accepted one is"
@@ -147,18 +150,20 @@ def test_b2_what_was_acknowledged_is_there_when_connections_die_under_shared_com
 
             server, _, schema = url.partition("?schema=")
             with psycopg.connect(server, autocommit=True) as connection:
-                for _ in range(15):
+                for cuts in range(100):  # on a crowded machine it takes a while to get anywhere between two cuts
+                    if cuts >= 10 and len(accepted) > 100:
+                        break
                     connection.execute(
                         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s",
                         (f"nsplugin:{schema}",),
                     )
-                    over.wait(0.1)
+                    time.sleep(0.1 + cuts * 0.02)
             over.set()
 
         results = at_once(51, lambda number: work(number) if number else cut())
         assert sum(results[1:]) > 0, "no connection died in use"
         stored = queued(core, "shop")
-        assert len(accepted) == len(set(accepted)) > 50
+        assert len(accepted) == len(set(accepted)) > 100
         assert set(accepted) <= stored
         assert core.enqueue().duplicate is False, "and it goes on"
 

@@ -58,7 +58,7 @@ class HostSettings:
     log_bytes_per_s: int = 4 << 20
     log_line_bytes: int = 8 << 10
     calls_in_flight: int = 1_000
-    call_threads: int = 16
+    call_threads: int = 32
     enforce_deadlines: bool = True
     isolation: Literal["namespace", "process-group"] = "namespace"
     work_directory: Path | None = None

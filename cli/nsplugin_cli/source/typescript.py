@@ -9,7 +9,7 @@ from typing import Any, Final
 from tree_sitter import Node
 
 from nsplugin import platforms
-from nsplugin.handlers import Handler
+from nsplugin.handlers import MISSING, Handler
 from nsplugin.platforms import Platform
 from nsplugin.pointers import UNKNOWN, join
 from nsplugin.record import field, record
@@ -18,6 +18,8 @@ from nsplugin_cli.facts import Timer
 from nsplugin_cli.source.definition import Resolve, SourceDefinition, SourceFile
 from nsplugin_cli.source.typescript_bytes import Unreadable, decode
 from nsplugin_cli.source.typescript_facts import facts_of
+from nsplugin_cli.source.typescript_handlers import described
+from nsplugin_cli.source.typescript_loading import is_made
 from nsplugin_cli.source.typescript_module import Module
 from nsplugin_cli.source.typescript_names import Imported, Part
 from nsplugin_cli.source.typescript_origins import Origins
@@ -27,7 +29,6 @@ from nsplugin_cli.source.typescript_timers import timers
 from nsplugin_cli.source.typescript_tree import plain
 from nsplugin_cli.source.typescript_values import (
     CallValue,
-    Entry,
     Evaluator,
     FunctionValue,
     Located,
@@ -75,6 +76,25 @@ class Shaped:
     spans: SpanMap = field(default_factory=SpanMap)
     handlers: dict[str, Handler] = field(default_factory=dict)
     functions: dict[str, FunctionValue] = field(default_factory=dict)
+    elsewhere: list[FunctionValue] = field(default_factory=list)
+    """Handlers that are judged in their own files, but for what they enqueue."""
+
+
+@record(kw_only=False, frozen=False)
+class _Shown:
+    """What a list of jobs has shown so far: calls of its own file, and the keys of the jobs of others."""
+
+    platform: Platform
+    held: set[int]
+    keys: set[tuple[str, str]] = field(default_factory=set)
+
+    def first(self, path: str, key: str) -> bool:
+        """Whether no job of that file had the key before: a second one is told there."""
+        mark = path, key.lower()
+        if mark in self.keys:
+            return False
+        self.keys.add(mark)
+        return True
 
 
 class _Reader:
@@ -124,12 +144,16 @@ class _Reader:
             return isinstance(bound, (Imported, Part)) or (
                 isinstance(bound, Node) and plain(bound).type in ("identifier", "member_expression", "subscript_expression")
             )
-        name = function.child_by_field_name("property")
-        return function.type == "member_expression" and name is not None and module.text(name) in self.definers
+        name, target = function.child_by_field_name("property"), function.child_by_field_name("object")
+        if function.type != "member_expression" or name is None or target is None:
+            return False
+        whole = module.names.bound.get(module.text(target)) if target.type == "identifier" else None
+        return module.text(name) in self.definers or (isinstance(whole, Imported) and whole.source.startswith("."))
 
     def definitions(self) -> Iterator[SourceDefinition]:
         """What the file defines: whole plugins, lists of jobs, and the jobs that no list of the file holds."""
-        calls = [(call, name) for call in self.module.calls if (name := self.definer(self.module, call)) is not None]
+        named = ((call, self.definer(self.module, call)) for call in self.module.calls)
+        calls = [(call, name) for call, name in named if name is not None and is_made(self.module, call)]
         for call, name in calls:
             if self.definers[name].layout.jobs == "mapping":
                 yield self._plugin(call, self.definers[name])
@@ -145,29 +169,31 @@ class _Reader:
         if not isinstance(raw, dict):
             raw = {UNKNOWN: UNKNOWN} if raw is UNKNOWN else {}
         for section in ("jobs", "routes"):
-            self._own_handlers(located, section, shaped)
+            self._own_handlers(located, section, shaped, platform)
         return self._definition(platform, self._attribute(call), raw, shaped, call)
 
-    def _own_handlers(self, located: Located, section: str, shaped: Shaped) -> None:
+    def _own_handlers(self, located: Located, section: str, shaped: Shaped, platform: Platform) -> None:
         """Handlers that stand inside the entries of a section, as in the platform's own examples."""
         entries = located.value.get(section) if isinstance(located.value, Mapping) else None
         for name, entry in entries.item.value.items() if entries and isinstance(entries.item.value, Mapping) else ():
             if name is not UNKNOWN and isinstance(entry.item.value, Mapping):
-                self._handler(entry.item.value.get(_OWN_HANDLER), entry.item.value, join("", section, name), shaped)
+                pointer, around = join("", section, name), entry.item.value
+                own = around.get(_OWN_HANDLER)
+                if own is not None and not undefined(own.item.value):
+                    self._handler(own.item, pointer, shaped, platform)
+                elif UNKNOWN not in around:
+                    shaped.handlers[pointer] = MISSING
 
-    def _handler(self, entry: Entry | None, around: Mapping, pointer: str, shaped: Shaped) -> None:
-        if entry is None or undefined(entry.item.value):
-            if UNKNOWN not in around:
-                shaped.handlers[pointer] = Handler(described="nothing", callable=False, missing=True)
+    def _handler(self, item: Located, pointer: str, shaped: Shaped, platform: Platform) -> None:
+        if item.value is UNKNOWN or isinstance(item.value, CallValue):
             return
-        self._handler_value(entry.item, pointer, shaped)
-
-    def _handler_value(self, item: Located, pointer: str, shaped: Shaped) -> None:
+        shaped.handlers[pointer] = described(item, platform.handlers.whole)
+        shown = item.node
         if isinstance(item.value, FunctionValue):
             shaped.functions[pointer] = item.value
-            shaped.handlers[pointer] = Handler(described="a function", callable=True)
-        elif item.value is not UNKNOWN and not isinstance(item.value, CallValue):
-            shaped.handlers[pointer] = Handler(described=_described(item), callable=False)
+            shown = shown.child_by_field_name("parameters") or shown.child_by_field_name("parameter") or shown
+        if item.module is self.module:
+            shaped.spans.values[pointer + "/handler"] = self.module.span(shown)
 
     def _job_lists(self, calls: list[Node], platform: Platform) -> Iterator[SourceDefinition]:
         held: set[int] = set()
@@ -175,14 +201,15 @@ class _Reader:
         listed = self.evaluator.export(self.module, attribute) if attribute in self.module.names.exported else None
         if listed is not None and isinstance(listed.value, list) and self._holds_jobs(listed, platform):
             shaped = Shaped()
-            raw = {"jobs": [self._listed(item, join("/jobs", at), shaped, held) for at, item in enumerate(listed.value)]}
+            shown = _Shown(platform, held)
+            raw = {"jobs": [self._listed(item, join("/jobs", at), shaped, shown) for at, item in enumerate(listed.value)]}
             node = listed.node if listed.module is self.module else self.module.root
             shaped.spans.values[""] = shaped.spans.values["/jobs"] = self.module.span(node)
             yield self._definition(platform, attribute, raw, shaped, node)
         loose = [call for call in calls if call.id not in held]
         if loose:
             shaped = Shaped()
-            items = [self._job(call, join("/jobs", at), shaped) for at, call in enumerate(loose)]
+            items = [self._job(call, join("/jobs", at), shaped, platform) for at, call in enumerate(loose)]
             shaped.spans.values[""] = shaped.spans.values["/jobs"] = self.module.span(loose[0])
             yield self._definition(platform, None, {"jobs": [*items, UNKNOWN]}, shaped, loose[0])
 
@@ -191,28 +218,37 @@ class _Reader:
         definer = _camel(platform.layout.definer)
         return any(isinstance(item.value, CallValue) and item.value.definer == definer for item in listed.value)
 
-    def _listed(self, item: Located, pointer: str, shaped: Shaped, held: set[int]) -> Any:
+    def _listed(self, item: Located, pointer: str, shaped: Shaped, shown: _Shown) -> Any:
+        self._note(item, pointer, shaped)
         if not isinstance(item.value, CallValue):
             return self._flatten(item, pointer, shaped)
         if item.module is self.module:
-            held.add(item.node.id)
-            return self._job(item.node, pointer, shaped)
-        # judged in its own file; here only its key counts (spec/cogover.md D3, D9)
-        own = Shaped()
-        arguments = _arguments(item.node)
-        config = self.evaluator.evaluate(item.module, arguments[0]) if arguments else item
-        raw = self._flatten(config, "", own)
-        return {"key": raw["key"], UNKNOWN: UNKNOWN} if isinstance(raw, dict) and "key" in raw else UNKNOWN
+            shown.held.add(item.node.id)
+            return self._job(item.node, pointer, shaped, shown.platform)
+        return self._listed_elsewhere(item, shaped, shown)
 
-    def _job(self, call: Node, pointer: str, shaped: Shaped) -> Any:
+    def _listed_elsewhere(self, item: Located, shaped: Shaped, shown: _Shown) -> Any:
+        """A job that is judged in its own file; here only its key counts, and what it enqueues (spec/cogover.md D3, D9)."""
+        arguments = _arguments(item.node)
+        handler = self.evaluator.evaluate(item.module, arguments[1]).value if len(arguments) > 1 else None
+        if isinstance(handler, FunctionValue):
+            shaped.elsewhere.append(handler)
+        config = self.evaluator.evaluate(item.module, arguments[0]) if arguments else item
+        raw = self._flatten(config, "", Shaped())
+        key = raw.get("key", UNKNOWN) if isinstance(raw, dict) else UNKNOWN
+        if not isinstance(key, str) or not shown.first(item.module.path, key):
+            return UNKNOWN
+        return {"key": key, UNKNOWN: UNKNOWN}
+
+    def _job(self, call: Node, pointer: str, shaped: Shaped, platform: Platform) -> Any:
         arguments = _arguments(call)
         shaped.spans.values[pointer] = self.module.span(call)
         if not arguments:
             return {}
         if len(arguments) > 1:
-            self._handler_value(self.evaluator.evaluate(self.module, arguments[1]), pointer, shaped)
+            self._handler(self.evaluator.evaluate(self.module, arguments[1]), pointer, shaped, platform)
         elif arguments[0].type != "spread_element":
-            shaped.handlers[pointer] = Handler(described="nothing", callable=False, missing=True)
+            shaped.handlers[pointer] = MISSING
         return self._flatten(self.evaluator.evaluate(self.module, arguments[0]), pointer, shaped)
 
     def _attribute(self, call: Node) -> str | None:
@@ -237,7 +273,7 @@ class _Reader:
             handlers=shaped.handlers,
             path=self.module.path,
             call=self.module.span(node),
-            facts=facts_of(shaped.functions, platform, self.evaluator, self.started),
+            facts=facts_of(shaped.functions, shaped.elsewhere, platform, self.evaluator, self.origins, self.started),
         )
 
     def _flatten(self, located: Located, pointer: str, shaped: Shaped) -> Any:
@@ -266,6 +302,8 @@ class _Reader:
 
     def _note(self, located: Located, pointer: str, shaped: Shaped) -> None:
         if located.module is not self.module:
+            if located.used is not None and located.used[0] is self.module:
+                shaped.spans.values[pointer] = self.module.span(located.used[1])
             return
         node = located.node
         shaped.spans.values[pointer] = self.module.span(node)
@@ -300,14 +338,3 @@ def _stepped(module: Module, text: str, start: int, end: int) -> Iterator[Positi
     for character in text:
         yield module.position(start)
         start += len(character.encode("utf-8", "surrogatepass"))
-
-
-def _described(item: Located) -> str:
-    value = item.value
-    if isinstance(value, str):
-        return f'the string "{value[:40]}"'
-    if isinstance(value, (Mapping, list)):
-        return "an object" if isinstance(value, Mapping) else "an array"
-    if value is None or undefined(value):
-        return "null" if value is None else "undefined"
-    return f"the {'boolean' if isinstance(value, bool) else 'number'} {str(value).lower()}"

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Iterable, Mapping
 
 from nsplugin.platforms import Platform
 from nsplugin_cli.facts import Facts, PayloadRead, SecretRaised, Timer
 from nsplugin_cli.source.typescript_context import Frame, Walk
-from nsplugin_cli.source.typescript_payloads import ordered, unchecked_read
+from nsplugin_cli.source.typescript_loading import inside
+from nsplugin_cli.source.typescript_origins import Origins
+from nsplugin_cli.source.typescript_payloads import unchecked_read
+from nsplugin_cli.source.typescript_retries import never_retryable
 from nsplugin_cli.source.typescript_secrets import raised_secrets, secret_names
-from nsplugin_cli.source.typescript_timers import inside
 from nsplugin_cli.source.typescript_values import Evaluator, FunctionValue
 
 
 def facts_of(
-    functions: Mapping[str, FunctionValue], platform: Platform, evaluator: Evaluator, started: tuple[Timer, ...]
+    functions: Mapping[str, FunctionValue],
+    elsewhere: Iterable[FunctionValue],
+    platform: Platform,
+    evaluator: Evaluator,
+    origins: Origins,
+    started: tuple[Timer, ...],
 ) -> Facts:
-    """The facts of one definition; ``functions`` are its handlers by the pointer of their job or route."""
+    """The facts of one definition; ``functions`` are its handlers by the pointer of their job or route.
+
+    ``elsewhere``: handlers of jobs that are judged in their own files, save for the names of what they enqueue.
+    """
     walk = Walk(platform, evaluator)
     reads: list[PayloadRead] = []
     secrets: list[SecretRaised] = []
@@ -27,9 +35,11 @@ def facts_of(
         frame = walk.handler(function)
         if pointer.startswith("/jobs/"):
             reads.extend(_payload(walk, pointer, function, frame))
-            if _cannot_throw(function):
+            if platform.retry.policy == "retryable-only" and never_retryable(origins, function):
                 never.add(pointer)
         secrets.extend(_secrets(function))
+    for function in elsewhere:
+        walk.handler(function)
     return Facts(
         timers=started,
         enqueues=tuple(sorted(walk.enqueues, key=lambda fact: (fact.path, fact.span))),
@@ -55,21 +65,3 @@ def _secrets(function: FunctionValue) -> list[SecretRaised]:
     thrown = [node for node in inside(body) if node.type == "throw_statement"]
     held = secret_names(function.module, body) if thrown else frozenset()
     return [secret for node in thrown for secret in raised_secrets(function.module, node, held)]
-
-
-_HARMLESS: Final = re.compile(r"^(?:console|log|ctx\.log|context\.log|Math|JSON|Number|String|Boolean|Date|Object|Array)\b")
-
-
-def _cannot_throw(function: FunctionValue) -> bool:
-    """Whether a handler, read to the last call, has nothing that could raise a ``RetryableError``."""
-    body = function.node.child_by_field_name("body")
-    if body is None:
-        return False
-    for node in ordered(body):
-        if node.type in ("throw_statement", "await_expression", "new_expression", "yield_expression"):
-            return False
-        if node.type == "call_expression":
-            called = node.child_by_field_name("function")
-            if called is None or not _HARMLESS.match(function.module.text(called)):
-                return False
-    return True

@@ -97,7 +97,7 @@ def scope_of(source: Source, scope: Node) -> dict[str, Bound]:
 def _forget_assigned(source: Source, names: Names) -> None:
     """A function's name can be given another value; constants and imports cannot, and of others nothing is known anyway."""
     for name, bound in names.bound.items():
-        if isinstance(bound, Node) and bound.type in FUNCTIONS and name in source.assigned_names:
+        if isinstance(bound, Node) and bound.type.endswith("_declaration") and name in source.assigned_names:
             names.bound[name] = None
 
 
@@ -191,7 +191,7 @@ def _note_declaration(source: Source, names: Names, statement: Node) -> None:
     name = statement.child_by_field_name("name")
     if name is None or statement.type == "function_signature":
         return
-    names.bind(source.text(name), statement if statement.type.endswith("function_declaration") else None)
+    names.bind(source.text(name), statement if statement.type.endswith(("function_declaration", "class_declaration")) else None)
 
 
 def _note_variables(source: Source, names: Names, statement: Node) -> None:

@@ -9,8 +9,8 @@ from typing import Final
 from tree_sitter import Node
 
 from nsplugin_cli.facts import SecretRaised
+from nsplugin_cli.source.typescript_loading import inside
 from nsplugin_cli.source.typescript_module import Module
-from nsplugin_cli.source.typescript_timers import inside
 
 _SECRET: Final = re.compile(
     r"(?:^|[_.])(?:secret|password|passwd|passphrase|api_?key|access_?key|private_?key|credentials?|auth_?token|access_?token"

@@ -10,6 +10,7 @@ from tree_sitter import Node
 
 from nsplugin.spans import Span
 from nsplugin_cli.facts import Timer
+from nsplugin_cli.source.typescript_loading import at_top_level
 from nsplugin_cli.source.typescript_module import Module
 from nsplugin_cli.source.typescript_names import FUNCTIONS
 from nsplugin_cli.source.typescript_origins import Origins
@@ -67,7 +68,7 @@ def timers(module: Module, origins: Origins) -> Iterator[Timer]:
             yield from _started(each, origins)
     for each in loaded:
         for loop in each.captured.get("loop", ()):
-            if _endless(each, loop) and _at_top_level(each, loop):
+            if _endless(each, loop) and at_top_level(each, loop):
                 start = each.position(loop.start_byte)
                 keyword = each.text(loop.children[0])
                 span = Span(start.line, start.column, start.line, start.column + len(keyword))
@@ -100,7 +101,7 @@ def _may_start(module: Module) -> bool:
 def _started(module: Module, origins: Origins) -> Iterator[Timer]:
     for call in module.captured.get("call", ()):
         called = call.child_by_field_name("function") or call.child_by_field_name("constructor")
-        if called is None or not _at_top_level(module, call):
+        if called is None or not at_top_level(module, call):
             continue
         origin = origins.of(module, called)
         what = _what(module, call, ".".join(origin)) if isinstance(origin, tuple) else None
@@ -117,51 +118,6 @@ def _what(module: Module, call: Node, origin: str) -> str | None:
     if told is not None and (arguments is None or told.search(module.text(arguments)) is None):
         return None
     return what
-
-
-def _at_top_level(module: Module, node: Node) -> bool:
-    """Whether a node runs when the module is loaded: in no function (but one called on the spot), behind no test for "main"."""
-    inner, around = node, node.parent
-    while around is not None:
-        if around.type in FUNCTIONS and not _called_on_the_spot(around):
-            return False
-        if around.type in ("public_field_definition", "field_definition") and not _static(around):
-            return False
-        if around.type in _TESTING and _asks_otherwise(module, around, inner):
-            return False
-        inner, around = around, around.parent
-    return True
-
-
-def _static(definition: Node) -> bool:
-    return any(child.type == "static" for child in definition.children)
-
-
-def _called_on_the_spot(function: Node) -> bool:
-    outer = function.parent
-    inner = function
-    while outer is not None and outer.type == "parenthesized_expression":
-        inner, outer = outer, outer.parent
-    if outer is not None and outer.type == "member_expression" and outer.parent is not None:
-        inner, outer = outer, outer.parent
-    if outer is None or outer.type != "call_expression":
-        return False
-    called = outer.child_by_field_name("function")
-    return called is not None and called.id == inner.id
-
-
-_TESTING: Final = {"if_statement": "condition", "ternary_expression": "condition", "binary_expression": "left"}
-_OTHERWISE: Final = ("require.main", "import.meta", "process.argv", "typeof window", "typeof document", "VITEST", "JEST")
-"""What asks whether the module was started as a program, runs in a browser, or under test."""
-
-
-def _asks_otherwise(module: Module, statement: Node, inner: Node) -> bool:
-    """Whether a test keeps what follows it from running when the platform loads the module."""
-    condition = statement.child_by_field_name(_TESTING[statement.type])
-    if condition is None or condition.id == inner.id:
-        return False
-    text = module.text(plain(condition))
-    return text in ("false", "0") or any(word in text for word in _OTHERWISE)
 
 
 def _endless(module: Module, loop: Node) -> bool:
@@ -190,13 +146,3 @@ def _is_left(module: Module, loop: Node) -> bool:
             inside_other = within or node.type in _LOOPS or node.type == "switch_statement"
             pending.extend((child, inside_other) for child in node.named_children)
     return False
-
-
-def inside(node: Node) -> Iterator[Node]:
-    """All nodes below, those of inner functions left out."""
-    stack = list(node.named_children)
-    while stack:
-        inner = stack.pop()
-        yield inner
-        if inner.type not in FUNCTIONS:
-            stack.extend(inner.named_children)

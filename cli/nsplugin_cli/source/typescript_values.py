@@ -56,8 +56,8 @@ class Located:
     value: Any
     node: Node
     module: Module
-    listed: tuple[Module, Node] | None = None
-    """Where an array lists an item that stands in another file."""
+    used: tuple[Module, Node] | None = None
+    """Where an object or array takes in what stands in another file."""
 
 
 @record(kw_only=False)
@@ -92,7 +92,7 @@ class Evaluator:
         self.busy.add(mark)
         self.depth += 1
         try:
-            return _EVALUATE.get(node.type, _unknown)(self, module, node)
+            return _shown_at(_EVALUATE.get(node.type, _unknown)(self, module, node), node, module)
         finally:
             self.depth -= 1
             self.busy.discard(mark)
@@ -115,23 +115,17 @@ class Evaluator:
             found = self.evaluate(module, bound.value)
             for key in bound.keys:
                 found = _item(found.value, key, node, module)
-            return self._through(module, node, found)
+            return found
         if bound.type.endswith("function_declaration"):
             return Located(FunctionValue(bound, module), bound, module)
-        return self._through(module, node, self.evaluate(module, bound))
+        return self.evaluate(module, bound)
 
     def _imported(self, module: Module, imported: Imported, node: Node) -> Located:
         target = self.resolve(imported.source, module.path)
         if target is None or imported.name == "*":
             return Located(UNKNOWN, node, module)
         found = self.export(target, imported.name)
-        return Located(UNKNOWN, node, module) if found is None else self._through(module, node, found)
-
-    def _through(self, module: Module, node: Node, found: Located) -> Located:
-        """A scalar that came by a name of another file is shown where the name stands: its own place is not in this file."""
-        if found.module is not module and not isinstance(found.value, (Mapping, list, FunctionValue, CallValue)):
-            return Located(found.value, node, module)
-        return found
+        return Located(UNKNOWN, node, module) if found is None else found
 
     def export(self, module: Module, name: str, hops: int = 0) -> Located | None:
         """What a module exports under a name, followed through re-exports."""
@@ -176,6 +170,13 @@ def _is_deep(container: Mapping | list[Located]) -> bool:
     """Whether an object or array may hold something that can be changed in turn."""
     items = [entry.item for entry in container.values()] if isinstance(container, Mapping) else container
     return any(item.value is UNKNOWN or isinstance(item.value, (Mapping, list, FunctionValue, CallValue)) for item in items)
+
+
+def _shown_at(found: Located, node: Node, module: Module) -> Located:
+    """A scalar that came by a name of another file is shown where the name stands: its own place is not in this file."""
+    if found.module is not module and not isinstance(found.value, (Mapping, list, FunctionValue, CallValue)):
+        return Located(found.value, node, module)
+    return found
 
 
 def _unknown(evaluator: Evaluator, module: Module, node: Node) -> Located:
@@ -312,7 +313,7 @@ def _spread_into(module: Module, result: Mapping, spread: Node, inner: Located) 
         result[UNKNOWN] = Entry(None, Located(UNKNOWN, spread, module))
         return
     for key, entry in inner.value.items():
-        here = entry if inner.module is module else Entry(None, entry.item)
+        here = entry if inner.module is module else Entry(None, _shown_at(entry.item, spread, module))
         result.pop(key, None)
         result[key] = here
 
@@ -320,13 +321,13 @@ def _spread_into(module: Module, result: Mapping, spread: Node, inner: Located) 
 def _entry(evaluator: Evaluator, module: Module, child: Node) -> tuple[Any, Entry]:
     if child.type == "shorthand_property_identifier":
         name = module.text(child)
-        return name, Entry(child, _identifier(evaluator, module, child))
+        return name, Entry(child, _used_at(_identifier(evaluator, module, child), module, child))
     key_node = child.child_by_field_name("key" if child.type == "pair" else "name")
     key = _key(evaluator, module, key_node) if key_node is not None else UNKNOWN
     if child.type == "pair":
         value = child.child_by_field_name("value")
         item = evaluator.evaluate(module, value) if value is not None else Located(UNKNOWN, child, module)
-        return key, Entry(key_node, item)
+        return key, Entry(key_node, _used_at(item, module, value or child))
     if child.type == "method_definition" and not any(part.type in ("get", "set", "static") for part in child.children):
         return key, Entry(key_node, Located(FunctionValue(child, module), child, module))
     return key, Entry(key_node, Located(UNKNOWN, child, module))
@@ -350,16 +351,16 @@ def _array(evaluator: Evaluator, module: Module, node: Node) -> Located:
         elif child.type == "spread_element":
             inner = evaluator.evaluate(module, child.named_children[0])
             given = inner.value if isinstance(inner.value, list) else [Located(UNKNOWN, child, module)]
-            items.extend(_listed_at(item, module, child) for item in given)
+            items.extend(_used_at(item, module, child) for item in given)
         elif child.is_named and child.type != "comment":
-            items.append(_listed_at(evaluator.evaluate(module, child), module, child))
+            items.append(_used_at(evaluator.evaluate(module, child), module, child))
         before = before if child.type == "comment" else child.type
     return Located(items, node, module)
 
 
-def _listed_at(item: Located, module: Module, node: Node) -> Located:
-    """An item that stands in another file, with the place where this one lists it."""
-    if item.module is module or item.listed is not None:
+def _used_at(item: Located, module: Module, node: Node) -> Located:
+    """A value that stands in another file, with the place where this one uses it."""
+    if item.module is module or item.used is not None:
         return item
     return Located(item.value, item.node, item.module, (module, node))
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from nsplugin.pointers import join, split
-from nsplugin.record import field, record
-from nsplugin.schema_texts import undescribed
+from nsplugin.record import field, record, replace
+from nsplugin.schema_equivalents import plain_form
 
 _STEPS: Final = 5_000
 _TYPES: Final = ("null", "boolean", "object", "array", "number", "string")
@@ -46,6 +46,12 @@ _ANNOTATIONS: Final = frozenset(
 )
 
 
+_ANY_TEXT: Final = ("", ".*", "^", "$", "^.*", ".*$", "^.*$")
+"""Patterns that refuse nothing, or next to nothing."""
+
+_UNSEEN: Final = frozenset({"oneOf", "allOf"})
+"""With these, a schema may take less than its other keywords show: what those lose may never have been taken."""
+
 _End = tuple[float, int]
 """A number and which side of it: ``(0, 1)`` is just above 0."""
 
@@ -76,10 +82,21 @@ def narrowings(old: Any, new: Any) -> tuple[Narrowing, ...]:
     Empty means: every payload that the old schema takes, the new one takes as well. What cannot be compared is reported as
     not certain, never passed over. Never raises and never follows a reference outside the schema.
     """
-    old_root, new_root = (True if schema is None else undescribed(schema) for schema in (old, new))
+    old_root, new_root = (True if schema is None else plain_form(schema) for schema in (old, new))
     comparison = _Comparison(old_root, new_root)
     found = {item.pointer + item.message: item for item in _compare(comparison, old_root, new_root, "")}
-    return tuple(found.values())
+    return tuple(replace(item, pointer=_as_written(item.pointer, new)) for item in found.values())
+
+
+def _as_written(pointer: str, schema: Any) -> str:
+    """A pointer into the plain form, where ``const`` is an ``enum`` of one value, as a pointer into the schema itself."""
+    if not pointer.endswith("/enum"):
+        return pointer
+    holder = schema
+    for token in split(pointer)[:-1]:
+        holder = holder.get(token) if isinstance(holder, Mapping) else None
+    is_const = isinstance(holder, Mapping) and "const" in holder and "enum" not in holder
+    return pointer.removesuffix("enum") + "const" if is_const else pointer
 
 
 def _compare(comparison: _Comparison, old: Any, new: Any, pointer: str) -> Iterator[Narrowing]:
@@ -93,6 +110,9 @@ def _compare(comparison: _Comparison, old: Any, new: Any, pointer: str) -> Itera
     if new is False:
         yield Narrowing(pointer=pointer, message="takes nothing any more")
         return
+    if isinstance(old.get("enum"), list) and "$ref" not in repr((old, new)):
+        yield from _named(old, new, pointer)
+        return
     if "$ref" in old or "$ref" in new:
         yield from _referred(comparison, old, new, pointer)
         return
@@ -100,8 +120,21 @@ def _compare(comparison: _Comparison, old: Any, new: Any, pointer: str) -> Itera
         yield from _old_union(comparison, old, new, pointer)
     elif "anyOf" in new:
         yield from _new_union(comparison, old, new, pointer)
+    elif _UNSEEN & old.keys():
+        yield from (replace(item, certain=False) for item in _keywords(comparison, old, new, pointer))
     else:
         yield from _keywords(comparison, old, new, pointer)
+
+
+def _named(old: Any, new: Any, pointer: str) -> Iterator[Narrowing]:
+    """The old schema names its values: each can be asked."""
+    from nsplugin.payload_schema import mismatches
+
+    taken = [value for value in old["enum"] if not any(mismatches(value, old, ""))]
+    gone = [value for value in taken if any(mismatches(value, new, ""))]
+    if gone:
+        place = join(pointer, "enum") if "enum" in new else pointer
+        yield Narrowing(pointer=place, message=f"no longer takes {_listed([_quoted(value) for value in gone])}")
 
 
 def _equal(left: Any, right: Any) -> bool:
@@ -156,12 +189,24 @@ def _new_union(comparison: _Comparison, old: Any, new: Any, pointer: str) -> Ite
     if not isinstance(new["anyOf"], list) or not _only(new, "anyOf"):
         yield from _opaque(old, new, pointer)
         return
-    for branch in new["anyOf"]:
-        if not list(_compare(comparison, old, branch, pointer)):
-            return
-    old_types = _types(old)
+    parts = [part for part in _parts(old) if not _fits_one(comparison, part, new["anyOf"], pointer)]
+    if not parts:
+        return
+    old_types = [name for part in parts for name in _types(part)]
     certain = any(not any(name in _types(branch) for branch in new["anyOf"]) for name in old_types)
     yield Narrowing(pointer=pointer, message="takes fewer kinds of value than before", certain=certain)
+
+
+def _parts(schema: Any) -> list[Any]:
+    """The schema by its values, or else by its types: what fits it fits one of these."""
+    if isinstance(schema.get("enum"), list):
+        return [{**schema, "enum": [value]} for value in schema["enum"]]
+    names = _named_types(schema)
+    return [schema] if len(names) == 1 else [{**schema, "type": name} for name in names]
+
+
+def _fits_one(comparison: _Comparison, schema: Any, branches: list[Any], pointer: str) -> bool:
+    return any(not list(_compare(comparison, schema, branch, pointer)) for branch in branches)
 
 
 def _only(schema: Mapping[str, Any], keyword: str) -> bool:
@@ -307,7 +352,23 @@ def _unknown_keywords(old: Any, new: Any, pointer: str) -> Iterator[Narrowing]:
         if keyword == "multipleOf" and _divides(new[keyword], old.get(keyword, 1 if _integers_only(old) else None)):
             continue
         if keyword not in _KNOWN and new[keyword] != old.get(keyword):
-            yield Narrowing(pointer=join(pointer, keyword), message=f"{keyword} is new or changed", certain=False)
+            what = f"{keyword} changed" if keyword in old else f"{keyword} is new"
+            yield Narrowing(pointer=join(pointer, keyword), message=what, certain=_surely_narrows(keyword, old, new))
+
+
+def _surely_narrows(keyword: str, old: Any, new: Any) -> bool:
+    """Whether some value that fitted before does not fit now because of this keyword."""
+    if _named_values(old):
+        return False
+    if keyword == "multipleOf":
+        unbounded = not {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"} & old.keys()
+        return unbounded and "number" in _types(old) and type(new[keyword]) is int and type(old.get(keyword, 1)) is int
+    if keyword in old:
+        return False
+    if keyword == "pattern":
+        free = not {"maxLength", "minLength"} & old.keys() and new[keyword] not in _ANY_TEXT
+        return free and "string" in _types(old)
+    return keyword == "uniqueItems" and "array" in _types(old) and not {"items", "maxItems", "prefixItems"} & old.keys()
 
 
 def _divides(now: Any, then: Any) -> bool:

@@ -149,13 +149,14 @@ def _payload_schema(old: JobView, new: JobView) -> Iterator[Change]:
     found = narrowings(was, now)
     for item in found:
         place = f" at {item.pointer}" if item.pointer else ""
+        then = "queued payloads may not pass any more" if item.certain else "whether queued payloads still pass cannot be told"
         yield Change(
             kind="payload-narrowed" if item.certain else "payload-maybe-narrowed",
-            level="breaking",
+            level="breaking" if item.certain else "notable",
             pointer=pointer + item.pointer,
-            message=f'the payload schema of "{new.name}"{place} {item.message}: queued payloads may not pass any more',
+            message=f'the payload schema of "{new.name}"{place} {item.message}: {then}',
         )
-    if not found:
+    if not found and narrowings(now, was):
         yield Change(
             kind="payload-widened",
             level="harmless",

@@ -64,6 +64,18 @@ CASES: list[tuple[dict[str, Any], Edit, list[str]]] = [
         ["breaking payload-narrowed /jobs/expire/payloadSchema/required"],
     ),
     (NEXTSKIN, lambda m: m["jobs"]["expire"]["payloadSchema"].update(title="T", description="D"), []),
+    (NEXTSKIN, lambda m: m["jobs"]["expire"].update(payloadSchema={"allOf": [{"type": "object"}, {"type": ["object"]}]}), []),
+    (
+        NEXTSKIN,
+        lambda m: m["jobs"]["expire"].update(payloadSchema={"$ref": "#/$defs/A", "$defs": {"A": {"type": "object"}}}),
+        [],
+    ),
+    (NEXTSKIN, lambda m: m["jobs"]["expire"].update(payloadSchema={"oneOf": [{"type": "object", "default": {}}]}), []),
+    (
+        NEXTSKIN,
+        lambda m: m["jobs"]["expire"]["payloadSchema"].update({"not": {"required": ["old"]}}),
+        ["notable payload-maybe-narrowed /jobs/expire/payloadSchema/not"],
+    ),
     (NEXTSKIN, lambda m: m["jobs"]["expire"].pop("payloadSchema"), ["harmless payload-widened /jobs/expire/payloadSchema"]),
     (NEXTSKIN, lambda m: m["cron"][0].update(schedule="0 4 * * *"), ["notable schedule-changed /cron/0/schedule"]),
     (NEXTSKIN, lambda m: m["cron"][0].update(payload=None), ["notable schedule-payload-changed /cron/0/payload"]),

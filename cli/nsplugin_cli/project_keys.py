@@ -135,7 +135,9 @@ class Places:
     def item(self, key: str, text: str) -> Span | None:
         """The span of a text somewhere in the value of a key, which may go over several lines."""
         around = self.of(key)[1]
-        for number in range(around.line, len(self._lines) + 1) if around is not None else ():
+        if around is None:
+            return None
+        for number in range(around.line, len(self._lines) + 1):
             start = around.column - 1 if number == around.line else 0
             for string in re.compile(r"""(["'])(.*?)\1|#.*""").finditer(self._lines[number - 1], start):
                 if string[2] == text:

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import threading
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -337,7 +338,16 @@ def test_ctrl_c_does_not_wait_for_an_import_that_hangs(folder: Path, first: bool
         began = time.monotonic()
         assert dev.interrupt() == 0
         assert time.monotonic() - began < 5
-        until(lambda: not Path("/proc", pid.read_text(), "exe").is_symlink(), "the end of the import")
+        until(lambda: _ended(pid.read_text()), "the end of the import")
+
+
+def _ended(pid: str) -> bool:
+    """Also when nobody has reaped it yet: then it has no program any more."""
+    try:
+        Path("/proc", pid, "exe").readlink()
+    except OSError:
+        return True
+    return False
 
 
 def _post_until_it_ends(dev: developing.Dev, numbers: range, accepted: list[int]) -> None:
@@ -360,6 +370,7 @@ def test_ctrl_c_at_any_moment_loses_no_task(folder: Path) -> None:
             numbers = range(round_ * 1000, round_ * 1000 + 999)
             poster = threading.Thread(target=_post_until_it_ends, args=(dev, numbers, accepted))
             poster.start()
+            until(partial(accepted.__contains__, numbers.start), "the first task")
             time.sleep(source.random() * 0.8)
             dev.process.send_signal(signal.SIGINT)
             if round_ % 2:
@@ -372,4 +383,4 @@ def test_ctrl_c_at_any_moment_loses_no_task(folder: Path) -> None:
         assert set(accepted) - done - set(queued(folder)) == set()
     with running(folder):
         until(lambda: set(accepted) <= {int(line.split()[1]) for line in diary(folder)}, "all that was accepted")
-    assert len(accepted) > 5
+    assert len(accepted) >= 5

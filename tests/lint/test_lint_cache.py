@@ -205,8 +205,10 @@ def test_a_verdict_rests_on_which_file_says_it(tmp_path: Path) -> None:
     assert findings(tmp_path) == findings(tmp_path, "--no-cache")
 
 
-SAYS = "import time\nfrom nsplugin.cogover import Schedule, define_job\n"
-BERLIN = SAYS + 'jobs = [define_job({"key": "a", "schedule": Schedule("30 2 * * *", timezone="Europe/Berlin")}, lambda: None)]\n'
+SAYS = "from nsplugin.cogover import Schedule, define_job\n"
+BERLIN = (
+    SAYS + 'jobs = [define_job({"key": "a", "schedule": Schedule("30 2 * * *", timezone="Europe/Berlin")}, lambda: None)]\n'
+)
 
 
 @pytest.mark.parametrize(

@@ -136,6 +136,13 @@ def test_projects_that_know_nothing_of_each_other_lack_an_id_each(tmp_path: Path
     assert [(each[0], each[3]) for each in linted] == [("NSP008", "other/plugin.py"), ("NSP008", "plugin.py")]
 
 
+def test_a_project_file_that_is_named_is_no_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    of_both(tmp_path, monkeypatch, {"nsplugin.toml": 'entry = "plugn.py"\n', "plugin.py": "x = ("})
+    assert [each[0] for each in said("lint", "nsplugin.toml")] == ["NSP002"]
+    code, _, error = fixture_runs.call(["lint", "nsplugin.toml", "--ignore", "NSP002"])
+    assert (code, error) == (0, "there is no source to lint: no Python, TypeScript or JavaScript that git does not ignore\n")
+
+
 def test_a_kept_verdict_knows_what_the_entry_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The project file is changed, the source is not."""
     (tmp_path / "plugin.py").write_text(HEAD + "app = " + MADE)

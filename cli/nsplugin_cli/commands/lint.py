@@ -110,6 +110,8 @@ def _remarks(outcome: Outcome) -> int:
     from nsplugin_cli.report.text import count
     from nsplugin_cli.sources import shown
 
+    if not outcome.tasks:
+        terminal.say("there is no source to lint: no Python, TypeScript or JavaScript that git does not ignore")
     for path, why in outcome.unread:
         terminal.say(f"{shown(Path(path))} was skipped: {why}")
     if outcome.lacking:

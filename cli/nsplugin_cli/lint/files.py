@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from nsplugin.record import record
 from nsplugin_cli.lint.judging import SUFFIXES
+from nsplugin_cli.project import FILE_NAMES
 from nsplugin_cli.source.discover import SKIPPED
 
 if TYPE_CHECKING:
@@ -32,10 +33,11 @@ class _Ignored:
 
 
 def sources(paths: Iterable[Path]) -> Iterator[Path]:
-    """The files to read, each once: those named whatever they are, and the sources below the folders, in order."""
+    """The files to read, each once: those named, whatever they are but project files, and the sources below the folders."""
     seen: set[Path] = set()
     for path in paths:
-        for file in _below(path) if path.is_dir() else (path,):
+        named = () if path.name in FILE_NAMES else (path,)
+        for file in _below(path) if path.is_dir() else named:
             if file not in seen:
                 seen.add(file)
                 yield file

@@ -212,8 +212,8 @@ def _lines(path: str, data: bytes) -> list[str]:
 def write(mended: Mended) -> str | None:
     """Put the mended bytes in the file's place, all at once; why that was not done, or ``None``.
 
-    A symbolic link stays one, and the file keeps its mode. A file that has changed since it was read is left alone, and so is one
-    with hard links: a new file would part it from its other names, and one that is written over may be left half written.
+    A symbolic link stays one, and the file keeps its mode. Left alone are a file that changed since it was read, and one with
+    hard links: a new file would part it from its other names, and one that is written over may be left half written.
     """
     place = os.path.realpath(mended.path)
     try:

@@ -11,6 +11,7 @@ from nsplugin.record import record, replace
 from nsplugin.rules import check, ordered
 from nsplugin.rules._family import Problem
 from nsplugin.rules.identity import problem as identified
+from nsplugin.rules.subject import today
 from nsplugin.spans import Span
 from nsplugin_cli.facts import Ignore
 from nsplugin_cli.rules import family
@@ -47,13 +48,15 @@ class Setting:
 class Judged:
     """The findings of one file, each placed, before any selection; its ignores; how many definitions it holds.
 
-    ``lacking``: it is TypeScript, and the extra that reads it is not installed.
+    ``lacking``: it is TypeScript, and the extra that reads it is not installed. ``day``: the only day on which the verdict is
+    good (:func:`~nsplugin.rules.subject.today`), where schedules were judged by the clock changes ahead.
     """
 
     problems: tuple[Problem, ...] = ()
     ignores: tuple[Ignore, ...] = ()
     definitions: int = 0
     lacking: bool = False
+    day: int | None = None
 
 
 def judge(data: bytes, path: str, setting: Setting, resolve: Resolve | None) -> Judged:
@@ -69,7 +72,14 @@ def judge(data: bytes, path: str, setting: Setting, resolve: Resolve | None) -> 
     found = [problem for definition in file.definitions for problem in _judged(definition, setting)]
     if file.lacks and (setting.sure or file.definitions):
         found.append(_not_defined(file, setting))
-    return Judged(problems=tuple(found), ignores=file.ignores, definitions=len(file.definitions))
+    dated = any(_has_clock(definition, setting) for definition in file.definitions)
+    return Judged(tuple(found), file.ignores, len(file.definitions), day=today() if dated else None)
+
+
+def _has_clock(definition: SourceDefinition, setting: Setting) -> bool:
+    """Whether the rules know the time zone of a schedule, so that they look at its clock changes."""
+    layout = load(definition.platform).layout
+    return layout.schedules == "in-job" or (setting.timezone is not None and "cron" in definition.raw)
 
 
 def _not_defined(file: SourceFile, setting: Setting) -> Problem:
@@ -119,14 +129,22 @@ def _judged(definition: SourceDefinition, setting: Setting) -> Iterator[Problem]
         platform=platform,
         origin="json" if definition.path.lower().endswith(TYPESCRIPT) else "python",
         timezone=setting.timezone,
+        now=today(),
         handlers=definition.handlers,
         facts=definition.facts,
     )
     twice = _contradictions(definition, setting) if definition.path == setting.entry and setting.identity else ()
-    for problem in ordered([*definition.problems, *check(subject), *family.check(subject), *twice]):
+    calls = _enqueued(subject) if definition.facts.enqueues else ()
+    for problem in ordered([*definition.problems, *check(subject), *family.check(subject), *calls, *twice]):
         key = problem.pointer[1:]
         given = None if isinstance(definition.raw, Mapping) and key in definition.raw else setting.spans.get(key)
         yield problem.placed(definition.spans) if given is None else replace(problem, span=given, path=setting.path)
+
+
+def _enqueued(subject: SourceSubject) -> Iterable[Problem]:
+    from nsplugin_cli.rules.enqueue_arguments import problems
+
+    return problems(subject)
 
 
 def _contradictions(definition: SourceDefinition, setting: Setting) -> Iterable[Problem]:

@@ -19,6 +19,7 @@ from nsplugin_cli.lint.examining import Task, UnreadFile, Verdict
 from nsplugin_cli.lint.judging import Judged, read_source
 from nsplugin_cli.lint.places import Places
 from nsplugin_cli.progress import track
+from nsplugin_cli.project import FILE_NAMES
 from nsplugin_cli.source.suppress import silence
 
 if TYPE_CHECKING:
@@ -101,7 +102,8 @@ class Run:
         folders = [os.path.abspath(path) for path in asked.paths if path.is_dir()]  # noqa: PTH100
         self.walked = bool(folders)
         self.places = Places([os.getcwd(), *folders], asked.select, asked.ignore)  # noqa: PTH109
-        for folder in folders:  # its project file counts even where there is no source to lint
+        files = [os.path.abspath(path.parent) for path in asked.paths if path.name in FILE_NAMES and path.is_file()]  # noqa: PTH100
+        for folder in (*folders, *files):  # its project file counts even where there is no source to lint
             self.places.project(folder)
         self.cache = _cache() if asked.cache else None
         self.verdicts: dict[str, Verdict] = {}

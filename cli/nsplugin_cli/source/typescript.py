@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Final
 
 from tree_sitter import Node
@@ -53,6 +53,12 @@ def read_typescript(data: bytes, path: str, resolve: Resolve | None = None) -> S
         return SourceFile(path=path, unreadable=fault, ignores=ignores(module))
     definitions = tuple(_Reader(module, resolve).definitions()) if _may_define(text) else ()
     return SourceFile(path=path, definitions=definitions, ignores=ignores(module))
+
+
+@lru_cache(maxsize=16)
+def _parsed(data: bytes, path: str) -> Module:
+    """A module that other files import. Several files of a repository mostly import the same few."""
+    return Module(decode(data), path)
 
 
 def _may_define(data: bytes) -> bool:
@@ -113,7 +119,7 @@ class _Reader:
 
     def resolve(self, source: str, path: str) -> Module | None:
         """The module of the repository that an import names; each file is parsed once, at most 50 of them."""
-        if self.repository is None or not source.startswith("."):
+        if self.repository is None:
             return None
         found = self.repository(path, source)
         if found is None:
@@ -123,7 +129,7 @@ class _Reader:
             if len(self.modules) > 50:
                 return None
             try:
-                self.modules[name] = Module(decode(data), name)
+                self.modules[name] = _parsed(data, name)
             except Unreadable:
                 return None
         return self.modules[name]

@@ -1,4 +1,4 @@
-"""Finds the modules of a repository that its TypeScript files import by relative paths: nothing is imported."""
+"""Finds the modules of a repository that its TypeScript files import: nothing is imported."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from nsplugin_cli.source.python_imports import read_file
+from nsplugin_cli.source.typescript_aliases import Projects
 
 _ENDINGS: Final = (".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs")
 _COMPILED: Final = {".js": (".ts", ".tsx"), ".mjs": (".mts",), ".cjs": (".cts",), ".jsx": (".tsx",)}
@@ -15,29 +16,38 @@ _COMPILED: Final = {".js": (".ts", ".tsx"), ".mjs": (".mts",), ".cjs": (".cts",)
 
 
 class TypeScriptRepository:
-    """Resolves relative imports of files below ``root``; what a link leads out of it is not found. See ``Resolve``."""
+    """Resolves imports of files below ``root``; what a link leads out of it is not found. See ``Resolve``.
+
+    Relative paths, and the names that the nearest ``tsconfig.json`` gives to files.
+    """
 
     def __init__(self, root: Path, read: Callable[[Path], bytes | None] = read_file) -> None:
         self.root = root.resolve()
         self._read = read
+        self._projects = Projects(self.root, read)
         self._found: dict[tuple[str, str], tuple[str, bytes] | None] = {}
 
     def __call__(self, importer: str, written: str) -> tuple[str, bytes] | None:
-        """Path and bytes of the module that a relative specifier names in the file ``importer``."""
+        """Path and bytes of the module that a specifier names in the file ``importer``."""
         key = (os.path.dirname(importer), written)  # noqa: PTH120 - keeps the style of the path that was given
         if key not in self._found:
             self._found[key] = self._find(*key)
         return self._found[key]
 
     def _find(self, folder: str, written: str) -> tuple[str, bytes] | None:
-        if not written.startswith("."):
-            return None
-        for candidate in _candidates(Path(os.path.normpath(os.path.join(folder, written)))):  # noqa: PTH118
+        for candidate in self._candidates(folder, written):
             if candidate.is_file() and candidate.resolve().is_relative_to(self.root):
                 data = self._read(candidate)
                 if data is not None:
                     return str(candidate), data
         return None
+
+    def _candidates(self, folder: str, written: str) -> Iterator[Path]:
+        if written.startswith("."):
+            yield from _candidates(Path(os.path.normpath(os.path.join(folder, written))))  # noqa: PTH118
+        elif not written.startswith("node:") and "\0" not in written:
+            for place in self._projects.of(Path(folder).resolve()).places(written):
+                yield from _candidates(Path(os.path.normpath(place)))
 
 
 def _candidates(path: Path) -> Iterator[Path]:

@@ -26,7 +26,10 @@ class Transaction(Protocol):
         ...
 
     def over(self, name: str, argument: str, rows: Sequence[Mapping[str, Any]], /, **parameters: Any) -> list[Row]:
-        """Run a named statement over rows, its ``argument`` as JSON; or ``<name>_one`` over one row, where that is faster."""
+        """Run a named statement over rows, its ``argument`` as JSON; or ``<name>_one`` over one row, where that is faster.
+
+        Returns id and claim of those that were there to be changed.
+        """
         ...
 
 

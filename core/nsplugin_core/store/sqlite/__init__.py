@@ -123,8 +123,18 @@ class _Session:
     def over(self, name: str, argument: str, rows: Sequence[Mapping[str, Any]], /, **parameters: Any) -> list[Row]:
         """One row goes without JSON, which costs more than all the rest of a statement."""
         if len(rows) == 1:
-            return self.parts(f"{name}_one", {**rows[0], **parameters})
+            return self._over_one(f"{name}_one", {**rows[0], **parameters})
         return self.parts(name, {argument: json.dumps(rows), **parameters})
+
+    def _over_one(self, name: str, parameters: Mapping[str, Any]) -> list[Row]:
+        """Its first statement tells whether the row is there to be changed; only then the others have their turn."""
+        cursor = self._cursor
+        (text, values), *others = self._statements[name]
+        if cursor.execute(text, values(parameters)).rowcount == 0:
+            return []
+        for text, values in others:
+            cursor.execute(text, values(parameters))
+        return [(parameters["id"], parameters.get("claim"))]
 
     def parts(self, name: str, parameters: Mapping[str, Any]) -> list[Row]:
         """The statements under one name, in turn; all their rows."""

@@ -98,8 +98,6 @@ DELETE FROM task WHERE rowid IN (
   WHERE t.claim = i.value ->> 'claim' AND t.state = 'running' AND t.lease_until > :alive);
 
 -- name: drop_one
-SELECT id, claim FROM task WHERE id = :id AND claim = :claim AND state = 'running' AND lease_until > :alive;
-
 INSERT INTO attempt (task_id, claim, plugin, job, number, started_at, ended_at, outcome, error, error_code, keep_until)
 SELECT id, claim, plugin, job, :number, claimed_at, :ended_at, :outcome, :error, :error_code, :log_until
 FROM task WHERE id = :id AND claim = :claim AND state = 'running' AND lease_until > :alive;
@@ -139,8 +137,6 @@ DELETE FROM task WHERE rowid IN (
   WHERE t.claim = i.value ->> 'claim' AND t.state = 'running' AND t.lease_until > :alive);
 
 -- name: finish_one
-SELECT id, claim FROM task WHERE id = :id AND claim = :claim AND state = 'running' AND lease_until > :alive;
-
 INSERT INTO attempt (task_id, claim, plugin, job, number, started_at, ended_at, outcome, error, error_code, keep_until)
 SELECT id, claim, plugin, job, :number, claimed_at, :ended_at, :outcome, :error, :error_code, max(:log_until, :keep_until)
 FROM task WHERE id = :id AND claim = :claim AND state = 'running' AND lease_until > :alive;
@@ -175,8 +171,6 @@ FROM json_each(:endings) i
 WHERE task.id = i.value ->> 'id' AND task.claim = i.value ->> 'claim' AND task.state = 'running' AND task.lease_until > :alive;
 
 -- name: requeue_one
-SELECT id, claim FROM task WHERE id = :id AND claim = :claim AND state = 'running' AND lease_until > :alive;
-
 INSERT INTO attempt (task_id, claim, plugin, job, number, started_at, ended_at, outcome, error, error_code, keep_until)
 SELECT id, claim, plugin, job, :number, claimed_at, :ended_at, :outcome, :error, :error_code, :log_until
 FROM task WHERE id = :id AND claim = :claim AND state = 'running' AND lease_until > :alive;

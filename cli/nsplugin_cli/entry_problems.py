@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -34,7 +35,7 @@ def _raised(outcome: Outcome, target: Target, seconds: float) -> tuple[Path, Pro
     path, span = _raised_at(detail, target)
     text = _short(detail["message"])
     message = f"{detail['exception']}: {text}" if text else f"the entry raised {detail['exception']}"
-    hint = _install(missing, target) if missing else _calls(detail["frames"], target)
+    hint = _install(missing, target) if missing else _instead(text) or _calls(detail["frames"], target)
     return path, finding("NSP003", Found(pointer="", message=message, hint=hint, span=span))
 
 
@@ -54,6 +55,31 @@ def _raised_at(detail: Any, target: Target) -> tuple[Path, Span | None]:
     if syntax and _own([syntax], target):
         return Path(syntax[0]), sources.span_of_syntax(Path(syntax[0]), syntax[1:])
     return _deepest(detail["frames"], target)
+
+
+def _instead(message: str) -> str | None:
+    """What to import in place of a name that the SDK does not have."""
+    found = re.match(r"cannot import name '(\w+)' from '(nsplugin(?:\.cogover)?)'", message)
+    if found is None:
+        return None
+    from importlib import import_module
+
+    from nsplugin.nearest import closest
+
+    name, asked = found[1], found[2]
+    own, other = (import_module(module).__all__ for module in (asked, _OTHER[asked]))
+    if name in other:
+        return f"`{name}` is one of {_OTHER[asked]}, of the other platform: {asked} has {', '.join(_ways(own))}"
+    meant = closest(name, own)
+    return f"did you mean `{meant}`?" if meant else f"{asked} has {', '.join(_ways(own))} and more"
+
+
+_OTHER = {"nsplugin": "nsplugin.cogover", "nsplugin.cogover": "nsplugin"}
+
+
+def _ways(names: Iterable[str]) -> list[str]:
+    """The names that definitions are made with."""
+    return [name for name in names if name in ("define_plugin", "define_job", "Job", "Cron", "Route", "Schedule")]
 
 
 def _short(text: str) -> str:

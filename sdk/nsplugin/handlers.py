@@ -19,6 +19,10 @@ _TEXT: Final = 60
 """How many characters of a name or string a description quotes."""
 
 
+YIELDS: Final = "it contains yield, so calling it would run none of its code"
+"""Why a generator function is no handler."""
+
+
 @record
 class Parameter:
     """A parameter that a call by name can reach, or (``positional_only``) cannot."""
@@ -118,7 +122,7 @@ def _function_words(function: FunctionType) -> str:
 def _refusal(code: CodeType) -> str | None:
     """Calling a generator function runs none of its body: the job would succeed without having done anything."""
     if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR):
-        return "it contains yield, so calling it would run none of its code"
+        return YIELDS
     return None
 
 

@@ -365,3 +365,19 @@ plugin = define_plugin(
         assert (code, [each["code"] for each in report["diagnostics"]], report["plugins"]) == (1, ["NSP104"], [])
         linted = json.loads(fixture_runs.call(["lint", "--no-cache", "--format", "json"])[1])
         assert linted["diagnostics"] == []
+
+
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        ("from nsplugin import job", "did you mean `Job`?"),
+        ("from nsplugin.cogover import define_jobs", "did you mean `define_job`?"),
+        ("from nsplugin.cogover import Cron", "`Cron` is one of nsplugin, of the other platform: nsplugin.cogover has"),
+        ("from nsplugin import define_job", "`define_job` is one of nsplugin.cogover, of the other platform: nsplugin has"),
+        ("from nsplugin import walrus", "nsplugin has"),
+    ],
+)
+def test_a_name_that_the_sdk_does_not_have_is_answered_with_one_that_it_has(line: str, hint: str) -> None:
+    plugin("plugin.py", line + "\n")
+    (finding,) = build()[1]["diagnostics"]
+    assert finding["code"] == "NSP003" and str(finding["hint"]).startswith(hint)

@@ -6,12 +6,11 @@ import ast
 from typing import Any, Final
 
 from nsplugin import handlers
-from nsplugin.handlers import MISSING, Handler, Parameter
+from nsplugin.handlers import MISSING, YIELDS, Handler, Parameter
 from nsplugin.pointers import UNKNOWN
 from nsplugin_cli.source.python_values import SCALARS, Class, Entries, Function, Items, Made, Value
 
 _UNKNOWN: Final = Handler(described="a value known only at run time", callable=True)
-_YIELDS: Final = "it contains yield, so calling it would run none of its code"
 _MAKES: Final = "calling it would make an instance and throw it away"
 
 
@@ -45,7 +44,7 @@ def _function(function: Function) -> Handler:
     node = function.node
     if function.opaque:
         return Handler(described=name_of(function), callable=True)
-    refused = _YIELDS if function.module.scope(node).yields else None
+    refused = YIELDS if function.module.scope(node).yields else None
     parameters = tuple(_parameters(node.args))
     any_name = node.args.kwarg is not None
     return Handler(described=name_of(function), callable=True, parameters=parameters, any_name=any_name, refused=refused)

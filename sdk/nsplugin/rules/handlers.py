@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from nsplugin.handlers import Handler, Parameter
+from nsplugin.handlers import YIELDS, Handler, Parameter
 from nsplugin.nearest import closest
 from nsplugin.pointers import split
 from nsplugin.rules._family import Found, Rule
@@ -40,7 +40,8 @@ def _fault(handler: Handler, allowed: tuple[str, ...], whole: bool, alone: str |
     if not handler.callable:
         return f"must be a function, not {handler.described}", _CALLED if handler.described in _RESULTS else offered
     if handler.refused is not None:
-        return f"cannot be {handler.described}: {handler.refused}", offered
+        hint = "do all of the work when it is called: take out yield" if handler.refused == YIELDS else offered
+        return f"cannot be {handler.described}: {handler.refused}", hint
     if whole:
         return None
     if alone is not None and any(item.required and item.name == alone for item in handler.parameters or ()):

@@ -25,6 +25,8 @@ GRACE_MS: Final = 15_000
 """How long after its time-out an attempt's lease runs on: time to stop it, and to write that down."""
 CLAIM_BATCH: Final = 200
 """The most tasks of one plugin that a single claim takes."""
+SPARE: Final = 1_000
+"""How many time-outs of ended attempts are kept at most, beside one for each that runs."""
 _logger: Final = logging.getLogger("nsplugin.engine")
 _Key = tuple[str, int]
 
@@ -124,12 +126,9 @@ class Dispatcher:
 
     def give_back(self, now_ms: int) -> int:
         """Defer everything that still runs, for a stop that can't wait (spec/core.md Q3); returns how many."""
-        attempts = [attempt for attempt, _ in self._running.values()]
-        for attempt in attempts:
-            self._pool.cancel(attempt.task_id, attempt.claim)
-            self._end(attempt, "deferred", now_ms)
+        given = self._give_up([attempt for attempt, _ in self._running.values()], now_ms)
         self._write(now_ms)
-        return len(attempts)
+        return given
 
     def _collect(self) -> None:
         while self._arrived:
@@ -158,7 +157,7 @@ class Dispatcher:
         self._end(attempt, "timeout", now)
 
     def _end(self, attempt: Attempt, kind: Kind, now: int, error: str | None = None, code: str | None = None) -> None:
-        del self._running[attempt.task_id, attempt.claim]
+        del self._running[_key(attempt)]
         self._unwritten.append(ending(attempt, kind, now=now, source=self._source, error=error, code=code))
 
     def _write(self, now: int) -> int:
@@ -166,7 +165,8 @@ class Dispatcher:
         endings = self._unwritten
         taken = self._store.tasks.finish(endings, now=now)
         self._unwritten = []
-        self._news |= any(each.state == "queued" for each in endings)
+        if any(each.state == "queued" for each in endings):
+            self._news = True  # never "or" a flag that other threads set: what they say meanwhile would be overwritten
         for each in endings:
             if (each.task_id, each.claim) in taken:
                 self._tell(events(each))
@@ -212,9 +212,14 @@ class Dispatcher:
         return claimed + lost + found
 
     def _lose(self, now: int) -> int:
-        """Attempts of cores that are gone; found while looking for work, so nobody has to look for them apart."""
+        """Attempts of cores that are gone; found while looking for work, so nobody has to look for them apart.
+
+        Our own too, where we hung until their lease was over: they must not run beside their successors.
+        """
         lost = self._store.tasks.lose(lambda attempt: ending(attempt, "lost", now=now, source=self._source), now=now)
         for each in lost:
+            if self._running.pop((each.task_id, each.claim), None) is not None:
+                self._pool.cancel(each.task_id, each.claim)
             self._tell(events(each))
         return len(lost)
 
@@ -224,9 +229,10 @@ class Dispatcher:
         return {plugin: min(free, most) for plugin in plugins if (free := self._pool.free(plugin)) > 0}
 
     def _claim(self, wants: Mapping[str, int], now: int) -> int:
+        """A lease is reckoned from when it is asked for; the look before may have waited for the database."""
         if not wants:
             return 0
-        settings = self._settings
+        settings, now = self._settings, max(now, self._clock.now_ms())
         attempts = self._store.tasks.claim(
             wants, now=now, since=self._since, grace_ms=settings.grace_ms, claimer=settings.claimer
         )
@@ -235,23 +241,48 @@ class Dispatcher:
         return len(attempts)
 
     def _start(self, attempts: Sequence[Attempt], now: int) -> None:
+        """Not what was claimed so long ago that its lease might run out before its time-out: the task would run twice."""
         self.counts.claimed += len(attempts)
         started = self._clock.now_ms()
         for attempt in attempts:
-            key = (attempt.task_id, attempt.claim)
             deadline = started + attempt.timeout_ms
-            self._running[key] = (attempt, deadline)
-            heapq.heappush(self._deadlines, (deadline, key))
+            self._running[_key(attempt)] = (attempt, deadline)
+            heapq.heappush(self._deadlines, (deadline, _key(attempt)))
+        self._forget()
+        if started - now >= self._settings.grace_ms // 2:
+            for attempt in attempts:
+                self._end(attempt, "deferred", started, f"the claim took {started - now} ms; the attempt is given back")
+            return
+        for attempt in attempts:
             self._observe(_started(attempt, now))
         try:
             self._pool.start(attempts, self.deliver)
         except Exception:
             _logger.exception("the hosts took no attempts; they are given back")
-            self.deliver([Outcome(task_id=each.task_id, claim=each.claim, kind="deferred") for each in attempts])
+            self._collect()
+            self._give_up(attempts, started)
+
+    def _give_up(self, attempts: Iterable[Attempt], now: int) -> int:
+        """Defer what runs, or was about to; returns how many. A host may have begun with some of them."""
+        left = [attempt for attempt in attempts if _key(attempt) in self._running]
+        for attempt in left:
+            self._pool.cancel(attempt.task_id, attempt.claim)
+            self._end(attempt, "deferred", now)
+        return len(left)
+
+    def _forget(self) -> None:
+        """The time-outs of ended attempts, which would wait behind that of one long attempt."""
+        if len(self._deadlines) > 2 * len(self._running) + SPARE:
+            self._deadlines = [(deadline, key) for key, (_, deadline) in self._running.items()]
+            heapq.heapify(self._deadlines)
 
     def _tell(self, told: Iterable[EngineEvent]) -> None:
         for event in told:
             self._observe(event)
+
+
+def _key(attempt: Attempt) -> _Key:
+    return attempt.task_id, attempt.claim
 
 
 def _started(attempt: Attempt, now: int) -> EngineEvent:

@@ -26,13 +26,11 @@ cleaned up, every look would walk over them.
 class Outlook:
     """A look at the queue at ``at``; times are UTC ms.
 
-    ``since`` bounded it below (0: it was whole), ``whole_at`` is the last whole one. ``next_due``: when there is more to do.
-    ``first``: the earliest task or lease there was. ``short``: plugins that had due tasks, but no free slot. ``plugins``: all
-    that were enabled.
+    ``whole_at`` is the last that had no lower bound. ``next_due``: when there is more to do. ``first``: the earliest task or
+    lease there was. ``short``: plugins that had due tasks, but no free slot. ``plugins``: all that were enabled.
     """
 
     at: int = 0
-    since: int = 0
     whole_at: int = 0
     next_due: int | None = None
     first: int | None = None
@@ -40,11 +38,10 @@ class Outlook:
     plugins: Set[str] = frozenset()
 
     def after(self, horizon: Horizon, *, now: int, since: int, short: Sequence[str]) -> Outlook:
-        """The outlook that a new look gives."""
+        """The outlook that a new look gives; ``since`` bounded it below (0: it was whole)."""
         later = [moment for moment in (*horizon.due.values(), horizon.lease) if moment is not None and moment > now]
         return Outlook(
             at=now,
-            since=since,
             whole_at=self.whole_at if since else now,
             next_due=min(later) if later else None,
             first=horizon.first,

@@ -26,11 +26,10 @@ from pathlib import Path
 from statistics import median, quantiles
 from typing import Any, NamedTuple
 
-import core_ours
-import core_peers
 import psycopg
-from core_ours import CLOCK, Core, InProcess, running
-from core_peers import CALLERS, Timed, timed
+from workloads import core_ours, core_peers
+from workloads.core_ours import CLOCK, Core, InProcess, running
+from workloads.core_peers import CALLERS, Timed, timed
 
 
 def drain_process(url: str, barrier: Barrier) -> None:

@@ -1,7 +1,6 @@
 """``nsplugin lint`` beside CPython's own parser, in one run: prints a table with the machine and the date.
 
-Run it with ``make bench``. Each number is the median of the runs, taken in turns; ratios are what the targets speak of
-(issue "Lint", must hold: speed).
+Run it with ``make bench``. Each number is the median of the runs, taken in turns; ratios are what the targets speak of.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 
-import lint_corpus
+from workloads import lint_corpus
 
 ROOT = Path(__file__).parent.parent
 NSPLUGIN, PYTHON = str(Path(sys.executable).parent / "nsplugin"), sys.executable

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from core_peers import CALLERS, Timed, timed
+from workloads.core_peers import CALLERS, Timed, timed
 
 from nsplugin.manifest import Manifest
 from nsplugin.platforms import load

@@ -36,9 +36,11 @@ def judged(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_the_second_run_judges_nothing_and_says_the_same(tmp_path: Path, judged: list[str]) -> None:
     write(tmp_path, a_py=NEVER, b__c_py=plugin(), d_ts="definePlugin({})", work_py="def f(")
     first = [lint(tmp_path), lint(tmp_path, "--format", "sarif")]
-    assert sorted(judged) == ["a.py", "c.py", "d.ts", "work.py"]
+    write(tmp_path, more_py="x = 1\n")  # so that the pack is written again, and all that was read from it
+    first = [lint(tmp_path), lint(tmp_path, "--format", "sarif")]
+    assert sorted(judged) == ["a.py", "c.py", "d.ts", "more.py", "work.py"]
     assert [lint(tmp_path), lint(tmp_path, "--format", "sarif")] == first
-    assert len(judged) == 4
+    assert len(judged) == 5
 
 
 def test_no_cache_neither_reads_nor_writes(tmp_path: Path, judged: list[str]) -> None:
@@ -146,13 +148,59 @@ def test_a_damaged_pack_is_as_good_as_none(tmp_path: Path, damage: bytes) -> Non
     assert json.loads(pack.read_bytes()), "and is written anew"
 
 
-@pytest.mark.parametrize("entry", [None, 5, [], [1, 2, 3, 4, 5], ["", 0, [{}], [], []], ["", 0, [{"code": 1}], [], []]])
+WHOLE = {"code": "NSP207", "name": "never-fires", "severity": "error", "pointer": "/cron/0", "message": "never"}
+NONSENSE = [
+    {**WHOLE, "message": 5},
+    {**WHOLE, "severity": "fatal"},
+    {**WHOLE, "code": "207"},
+    {**WHOLE, "hint": ["a"]},
+    {**WHOLE, "span": [1, 2, 3]},
+    {**WHOLE, "span": ["a", 2, 3, 4]},
+    {**WHOLE, "span": [0, 1, 0, 1]},
+    {**WHOLE, "span": [1, 1, 1, 10**12]},
+    {**WHOLE, "start": "a"},
+    {**WHOLE, "path": "../../secret"},
+    {**WHOLE, "path": "sub/../../secret"},
+    {**WHOLE, "path": "/etc/passwd"},
+    {**WHOLE, "path": 5},
+]
+ENTRIES = [
+    None,
+    5,
+    [],
+    [1, 2, 3, 4, 5],
+    ["", 0, [{}], [], []],
+    ["", 0, [{"code": 1}], [], []],
+    *(["", 1, [each], [], [], None] for each in NONSENSE),
+    ["", "one", [], [], [], None],
+    ["", 1, [], [[[1, 1, 1, 9], [[5, [1, 1, 1, 9]]], None]], [], None],
+    ["", 1, [], [[[1, 1, 1, 9], [["NSP207", [1, 1]]], None]], [], None],
+    ["", 1, [], [[[1, 1, 1, 9], [], 5]], [], None],
+    ["", 1, [], [["abcd", [], None]], [], None],
+    ["", 1, [], [], [["plugin.py", 5, None, None]], None],
+    ["", 1, [], [], [[5, "times", None, None]], None],
+]
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
 def test_a_damaged_entry_is_as_good_as_none(tmp_path: Path, entry: object) -> None:
     write(tmp_path, plugin_py=NEVER)
     expected = findings(tmp_path)
     (pack,) = (tmp_path / cache.FOLDER).glob("lint-*/*")
     pack.write_text(json.dumps(dict.fromkeys(json.loads(pack.read_text()), entry)))
     assert findings(tmp_path) == expected
+
+
+@pytest.mark.parametrize("form", ["text", "json", "sarif", "github", "junit"])
+def test_a_wrong_entry_is_at_worst_wrong(tmp_path: Path, form: str) -> None:
+    """A place beyond the file's end, a name of no target: whatever has the right types is reported as it is."""
+    write(tmp_path, plugin_py=NEVER)
+    lint(tmp_path)
+    (pack,) = (tmp_path / cache.FOLDER).glob("lint-*/*")
+    found = {**WHOLE, "span": [9_000, 70_000, 1, 3], "target": "x", "start": 90, "end": 1}
+    pack.write_text(json.dumps({key: ["", 1, [found], [], [], None] for key in json.loads(pack.read_text())}))
+    said = lint(tmp_path, "--format", form)
+    assert (said.code, said.err) == (1, "") and "never" in said.out
 
 
 def test_a_place_that_takes_no_cache_is_linted_all_the_same(tmp_path: Path) -> None:
@@ -175,9 +223,76 @@ def test_several_processes_at_once(tmp_path: Path) -> None:
 def test_packs_of_older_versions_are_let_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, plugin_py=plugin())
     for version in "abcdef":
-        monkeypatch.setattr(cache, "fingerprint", lambda version=version: version)
+        monkeypatch.setattr(cache, "fingerprint", lambda version=version: version * 32)
         lint(tmp_path)
-    assert sorted(path.name for path in (tmp_path / cache.FOLDER).glob("lint-*")) == ["lint-d", "lint-e", "lint-f"]
+    assert sorted(path.name for path in (tmp_path / cache.FOLDER).glob("lint-*")) == [f"lint-{each * 32}" for each in "def"]
+
+
+def _tree(folder: Path) -> dict[str, str]:
+    return {str(path.relative_to(folder)): path.read_text() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def test_a_link_in_the_place_of_the_cache_leads_to_nothing_written_or_deleted(tmp_path: Path) -> None:
+    """git stores links: whoever sends a change for review can put one there."""
+    write(tmp_path / "repo", plugin_py=NEVER)
+    for version in "abcdef":
+        write(tmp_path / "outside" / f"lint-{version * 32}", **{f"{version * 32}_json": "{}"})
+    (tmp_path / "repo" / cache.FOLDER).symlink_to("../outside")
+    before = _tree(tmp_path / "outside")
+    assert findings(tmp_path / "repo") == ["plugin.py:8:72 NSP207"]
+    assert _tree(tmp_path / "outside") == before
+
+
+@pytest.mark.parametrize("there", ["precious", None])
+@pytest.mark.parametrize("mark", [".gitignore", "CACHEDIR.TAG"])
+def test_a_link_in_the_place_of_a_mark_is_left_alone(tmp_path: Path, mark: str, there: str | None) -> None:
+    write(tmp_path / "repo", plugin_py=NEVER)
+    victim = tmp_path / "victim"
+    if there is not None:
+        victim.write_text(there)
+    (tmp_path / "repo" / cache.FOLDER).mkdir()
+    (tmp_path / "repo" / cache.FOLDER / mark).symlink_to(victim)
+    assert findings(tmp_path / "repo") == ["plugin.py:8:72 NSP207"]
+    assert (victim.read_text() if victim.exists() else None) == there
+
+
+def test_a_mark_that_somebody_changed_is_theirs(tmp_path: Path) -> None:
+    write(tmp_path, plugin_py=NEVER)
+    write(tmp_path / cache.FOLDER, _gitignore="# ours\n")
+    lint(tmp_path)
+    assert (tmp_path / cache.FOLDER / ".gitignore").read_text() == "# ours\n"
+
+
+def test_a_link_in_the_place_of_a_versions_folder_leads_to_nothing_written(tmp_path: Path) -> None:
+    write(tmp_path / "repo", plugin_py=NEVER)
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "repo" / cache.FOLDER).mkdir()
+    (tmp_path / "repo" / cache.FOLDER / f"lint-{cache.fingerprint()}").symlink_to(tmp_path / "outside")
+    assert findings(tmp_path / "repo") == ["plugin.py:8:72 NSP207"]
+    assert list((tmp_path / "outside").iterdir()) == []
+
+
+def test_a_link_in_the_place_of_a_pack_is_neither_read_nor_written_through(tmp_path: Path) -> None:
+    """Not even a device that never ends is read."""
+    write(tmp_path, plugin_py=NEVER)
+    lint(tmp_path)
+    (pack,) = (tmp_path / cache.FOLDER).glob("lint-*/*")
+    pack.unlink()
+    pack.symlink_to("/dev/zero")
+    assert findings(tmp_path) == ["plugin.py:8:72 NSP207"]
+    assert not pack.is_symlink() and json.loads(pack.read_bytes())
+
+
+def test_only_folders_of_packs_are_let_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / cache.FOLDER
+    write(tmp_path, plugin_py=plugin())
+    write(folder, **{"lint-results__a_txt": "theirs", f"lint-{'0' * 32}__notes_txt": "theirs"})
+    (folder / f"lint-{'1' * 32}").symlink_to(tmp_path)
+    for version in "abcdef":
+        monkeypatch.setattr(cache, "fingerprint", lambda version=version: version * 32)
+        lint(tmp_path)
+    names = ["lint-" + "0" * 32, "lint-" + "1" * 32, *(f"lint-{each * 32}" for each in "def"), "lint-results"]
+    assert sorted(path.name for path in folder.glob("lint-*")) == names
 
 
 def test_old_verdicts_are_let_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,8 @@
 A pack holds the verdicts on the files of one folder, by one tool: its version, code, libraries and interpreter. A verdict's key
 is made of the file's name, its bytes and the project file's settings; and it counts only if every import that was followed, or
 led nowhere, still does so, to the same bytes. What cannot be read counts as absent. The text is JSON: a pack that somebody else
-put there can at worst be wrong, and runs nothing.
+put there can at worst be wrong, and runs nothing. No link in the cache's place is followed: git stores links, so a change that
+is sent for review may bring some.
 """
 
 from __future__ import annotations
@@ -11,20 +12,21 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
+import stat
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
+from nsplugin.lazy import pattern
 from nsplugin.record import names, values
 from nsplugin.rules._family import Problem
 from nsplugin.rules.subject import today
 from nsplugin.spans import Span
-from nsplugin_cli import __version__
+from nsplugin_cli import __version__, regular_file
 from nsplugin_cli.facts import Ignore
 from nsplugin_cli.lint.examining import Asked, Task, Verdict, answer, digest, repository
 from nsplugin_cli.lint.judging import Judged
@@ -34,9 +36,16 @@ MAX_VERDICTS: Final = 5_000
 """So many verdicts a folder are kept, the last used ones."""
 MAX_VERSIONS: Final = 3
 """So many versions of the tool keep their packs side by side."""
+MAX_BYTES: Final = 16 << 20
+"""A larger pack is neither written nor read: what it takes in memory is twenty times its size."""
 _LIBRARIES: Final = ("tree_sitter", "tree_sitter_typescript", "tree_sitter_javascript", "tzdata", "jsonschema", "regex")
 _MARKS: Final = {".gitignore": "*\n", "CACHEDIR.TAG": "Signature: 8a477f597d28d172789f06886806bc55\n"}
 _LEAST_FIELDS: Final = ("code", "name", "severity", "pointer", "message")
+_SEVERITIES: Final = ("error", "warning")
+_VERSION: Final = pattern(r"lint-[0-9a-f]{32}")
+_CODE: Final = pattern(r"NSP[0-9]{3}")
+_LAST: Final = 1 << 21
+"""No line or column of a file that is read is higher."""
 
 
 @cache
@@ -86,7 +95,7 @@ class Cache:
             verdict = _verdict(entry, task.root)
             if verdict.judged.day not in (None, today()) or not all(self._holds(task, asked) for asked in verdict.asked):
                 return None
-        except (TypeError, ValueError, KeyError, AttributeError, IndexError):
+        except (TypeError, ValueError, KeyError, AttributeError, IndexError, OSError):
             return None
         self._used.setdefault(place, {})[key] = entry
         return verdict
@@ -109,12 +118,15 @@ class Cache:
         used = self._used[place]
         earlier = {key: entry for key, entry in _read(_file(*place)).items() if key not in used}
         kept = dict(list({**earlier, **used}.items())[-MAX_VERDICTS:])
+        text = json.dumps(kept, separators=(",", ":"))
+        if len(text) > MAX_BYTES:
+            return
         path = _file(*place)
         _make(path.parent)
         descriptor, temporary = tempfile.mkstemp(dir=path.parent, suffix=".new")
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                json.dump(kept, file, separators=(",", ":"))
+                file.write(text)
             os.replace(temporary, path)  # noqa: PTH105
         except BaseException:
             os.unlink(temporary)  # noqa: PTH108
@@ -145,22 +157,57 @@ def _file(root: str, folder: str) -> Path:
     return Path(root, FOLDER, f"lint-{fingerprint()}", f"{name}.json")
 
 
+def _is_folder(path: Path) -> bool:
+    """Whether a folder itself lies there, and no link to one."""
+    try:
+        return stat.S_ISDIR(path.lstat().st_mode)
+    except OSError:
+        return False
+
+
 def _make(folder: Path) -> None:
     """Make the folder of this tool's packs; of those that other versions left, the newest stay."""
-    if folder.is_dir():
+    if _is_folder(folder.parent) and _is_folder(folder):
         return
-    folder.mkdir(parents=True, exist_ok=True)
+    for each in (folder.parent, folder):
+        with contextlib.suppress(FileExistsError):
+            each.mkdir()
+        if not _is_folder(each):
+            raise NotADirectoryError(str(each))
     for name, text in _MARKS.items():
-        (folder.parent / name).write_text(text, encoding="utf-8")
-    versions = sorted(folder.parent.glob("lint-*"), key=lambda each: each.stat().st_mtime_ns)
+        _mark(folder.parent / name, text)
+    versions = sorted(filter(_holds_packs, folder.parent.iterdir()), key=lambda each: each.lstat().st_mtime_ns)
     for old in versions[:-MAX_VERSIONS]:
-        shutil.rmtree(old, ignore_errors=True)
+        _remove(old)
+
+
+def _mark(path: Path, text: str) -> None:
+    """Write a file that is not there yet. ``x`` writes through no link, not even to where nothing is."""
+    with contextlib.suppress(FileExistsError), path.open("x", encoding="utf-8") as file:
+        file.write(text)
+
+
+def _holds_packs(folder: Path) -> bool:
+    """Whether a version of this tool made the folder, so that nothing is lost with it."""
+    if not _VERSION.fullmatch(folder.name) or not _is_folder(folder):
+        return False
+    with os.scandir(folder) as entries:
+        return all(entry.is_file(follow_symlinks=False) and entry.name.endswith((".json", ".new")) for entry in entries)
+
+
+def _remove(folder: Path) -> None:
+    with contextlib.suppress(OSError):  # another run may use it, or remove it too
+        for pack in folder.iterdir():
+            pack.unlink(missing_ok=True)
+        folder.rmdir()
 
 
 def _read(path: Path) -> dict[str, Any]:
+    if not _is_folder(path.parent.parent) or not _is_folder(path.parent):
+        return {}
     try:
-        with path.open("rb") as file:
-            value = json.load(file)
+        data = regular_file.read(path, MAX_BYTES + 1, follow=False)
+        value = json.loads(data) if len(data) <= MAX_BYTES else None
     except (OSError, ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
@@ -180,13 +227,19 @@ def _entry(verdict: Verdict, root: str) -> list[Any]:
 
 def _verdict(entry: list[Any], root: str) -> Verdict:
     own, definitions, problems, ignores, asked, day = entry
+    if not isinstance(definitions, int) or not isinstance(day, int | None):
+        raise TypeError
     judged = Judged(
         problems=tuple(_problem(each, root) for each in problems),
         ignores=tuple(_ignore(*each) for each in ignores),
         definitions=definitions,
         day=day,
     )
-    return Verdict(own, judged, tuple(Asked(_at(root, by) or "", name, _at(root, path), sha) for by, name, path, sha in asked))
+    return Verdict(own, judged, tuple(_asked(root, *each) for each in asked))
+
+
+def _asked(root: str, importer: str, module: str, path: str | None, sha: str | None) -> Asked:
+    return Asked(_at(root, importer) or "", _text(module), _at(root, path), sha)
 
 
 def _problem_as_json(problem: Problem, root: str) -> dict[str, Any]:
@@ -196,12 +249,34 @@ def _problem_as_json(problem: Problem, root: str) -> dict[str, Any]:
 
 
 def _problem(fields: dict[str, Any], root: str) -> Problem:
-    span = fields.get("span")
-    return Problem(**{**fields, "span": None if span is None else Span(*span), "path": _at(root, fields.get("path"))})
+    if not _CODE.fullmatch(fields["code"]) or fields["severity"] not in _SEVERITIES:
+        raise ValueError
+    read = {name: _READERS.get(name, _text)(value) for name, value in fields.items()}
+    return Problem(**{**read, "path": _at(root, fields.get("path"))})
 
 
 def _ignore(span: list[int], codes: list[Any], fault: str | None) -> Ignore:
-    return Ignore(codes=tuple((code, Span(*place)) for code, place in codes), span=Span(*span), fault=fault)
+    found = tuple((_text(code), _span(place)) for code, place in codes)
+    return Ignore(codes=found, span=_span(span), fault=None if fault is None else _text(fault))
+
+
+def _span(numbers: list[int]) -> Span:
+    return Span(*(_number(each, 1) for each in numbers))
+
+
+def _number(value: Any, least: int = 0) -> int:
+    if not isinstance(value, int) or not least <= value <= _LAST:
+        raise ValueError
+    return value
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+_READERS: Final[dict[str, Callable[[Any], Any]]] = {"span": _span, "start": _number, "end": _number}
 
 
 def _below(root: str, path: str | None) -> str | None:
@@ -209,4 +284,10 @@ def _below(root: str, path: str | None) -> str | None:
 
 
 def _at(root: str, path: str | None) -> str | None:
-    return None if path is None else os.path.normpath(os.path.join(root, path))  # noqa: PTH118
+    """The path below the root. Raises :class:`ValueError` for one that leaves it."""
+    if path is None:
+        return None
+    inside = os.path.normpath(path)
+    if inside.split("/")[0] in ("", ".."):
+        raise ValueError
+    return os.path.join(root, inside)  # noqa: PTH118

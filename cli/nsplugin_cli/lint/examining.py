@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import stat
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -14,6 +12,7 @@ except ImportError:
     from hashlib import blake2b
 
 from nsplugin.record import record
+from nsplugin_cli import regular_file
 from nsplugin_cli.lint.judging import TYPESCRIPT, Judged, Setting, judge, mentions_definer
 from nsplugin_cli.source.definition import Resolve
 
@@ -56,16 +55,11 @@ class UnreadFile(Exception):
 def read(path: str) -> bytes:
     """The bytes of a file, at most one more than :data:`MAX_BYTES`. Raises :class:`UnreadFile`."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-        with open(descriptor, "rb", buffering=0) as file:  # noqa: PTH123 - a pipe must not block, nor be waited for
-            found = os.fstat(descriptor)
-            if not stat.S_ISREG(found.st_mode):
-                raise UnreadFile("it is no regular file")
-            data = file.read(min(found.st_size or MAX_BYTES, MAX_BYTES) + 1)
+        data = regular_file.read(path, MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         raise UnreadFile(getattr(error, "strerror", None) or str(error)) from error
-    require_source(path, data or b"")
-    return data or b""
+    require_source(path, data)
+    return data
 
 
 def require_source(path: str, data: bytes) -> None:

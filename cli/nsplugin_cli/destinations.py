@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from nsplugin_cli import regular_file
 from nsplugin_cli.diagnostic import WrongCall
 from nsplugin_cli.project_keys import kind
 from nsplugin_cli.source.discover import Target
@@ -58,13 +59,12 @@ def _is_folder(path: Path, text: str) -> bool:
     return path.is_dir() or text.endswith("/") or path.suffix != ".json"
 
 
-def read(path: Path) -> bytes | None:
-    """What lies at a path, ``None`` when there is no such file. Raises :class:`WrongCall` when it cannot be a manifest."""
+def _holds(path: Path, data: bytes) -> bool | None:
+    """Whether that lies at a path, ``None`` when nothing does. Raises :class:`WrongCall` when it cannot be a manifest."""
     try:
-        mode = path.stat().st_mode
-        if not stat.S_ISREG(mode):
+        if not stat.S_ISREG(path.stat().st_mode):
             raise WrongCall(f"cannot write a manifest to {path}: it is {kind(path)}")
-        return path.read_bytes()
+        return regular_file.read(path, len(data) + 1) == data
     except FileNotFoundError:
         return None
     except NotADirectoryError as error:
@@ -75,7 +75,7 @@ def read(path: Path) -> bytes | None:
 
 def write(path: Path, data: bytes) -> bool:
     """Put the bytes at the path in one step, whoever else writes it; whether that changed anything."""
-    if read(path) == data:
+    if _holds(path, data):
         return False
     temporary = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}.tmp")
     try:
@@ -92,11 +92,11 @@ def write(path: Path, data: bytes) -> bool:
 
 def stale(path: Path, data: bytes) -> Problem | None:
     """The finding that a manifest on disk is missing or not what build would write; ``None`` when it is."""
-    found = read(path)
-    if found == data:
+    same = _holds(path, data)
+    if same:
         return None
     from nsplugin.rules._family import Found
     from nsplugin.rules.identity import problem
 
-    message = "it does not exist" if found is None else "it is not what build writes from the source as it is now"
+    message = "it does not exist" if same is None else "it is not what build writes from the source as it is now"
     return problem("NSP603", Found(pointer="", message=message, hint="run nsplugin build"))

@@ -26,6 +26,7 @@ def faults(table: Mapping[str, Any], places: Places) -> Iterator[Found]:
             yield Found(pointer=join("", key), message=f"`{key}` {text}", hint=hint or None, span=places.of(key)[1])
         elif key in _OF_RULES:
             yield from _no_rules(key, value, places)
+            yield from _no_patterns(key, value, places) if isinstance(value, dict) else ()
 
 
 def _no_rules(key: str, value: Any, places: Places) -> Iterator[Found]:
@@ -36,6 +37,16 @@ def _no_rules(key: str, value: Any, places: Places) -> Iterator[Found]:
     for item in dict.fromkeys(item for items in lists for item in items if code_of(item) is None):
         message, span = f"`{key}` names {found(item, 'json')}, which is no rule", places.item(key, item)
         yield Found(pointer=join("", key), message=message, hint=advice(item), span=span)
+
+
+def _no_patterns(key: str, value: Mapping[str, Any], places: Places) -> Iterator[Found]:
+    """What is written for files and can match none."""
+    from nsplugin_cli.git_patterns import is_pattern
+
+    for pattern in value:
+        if not is_pattern(pattern):
+            message = f"`{key}` names {found(pattern, 'json')}, which is no path pattern"
+            yield Found(pointer=join("", key), message=message, hint=_PATTERNS, span=places.item(key, pattern))
 
 
 def _unknown(key: str, span: Span | None) -> Found:
@@ -85,7 +96,7 @@ def _codes(value: Any) -> str | None:
 
 def _codes_by_file(value: Any) -> str | None:
     if not isinstance(value, dict):
-        return 'must be a table of path patterns\nfor example {"legacy/*.py" = ["NSP402"]}'
+        return f"must be a table of path patterns\n{_PATTERNS}"
     return next(filter(None, map(_codes, value.values())), None)
 
 
@@ -102,6 +113,7 @@ KEYS: Final[Mapping[str, Callable[[Any], str | None]]] = {
 }
 
 
+_PATTERNS: Final = 'for example {"legacy/*.py" = ["NSP402"]}'
 _OF_RULES: Final = frozenset(("select", "ignore", "per-file-ignores"))
 
 

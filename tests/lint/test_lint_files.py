@@ -216,3 +216,42 @@ def test_standard_input_is_judged_alone(tmp_path: Path, paths: tuple[str, ...]) 
     said = lint(tmp_path, *paths, stdin=NEVER.encode())
     assert (said.code, said.out) == (2, "")
     assert said.err == "Error: - is standard input, and takes no other path beside it: lint the files in another call\n"
+
+
+@pytest.mark.parametrize("line", ["!", "[z-a]", "a\\", "\\", "[[:alpha:]]"])
+def test_a_line_that_is_no_pattern_is_left_out_as_in_git(tmp_path: Path, line: str) -> None:
+    write(tmp_path, a_py=NEVER, b_py=NEVER)
+    (tmp_path / ".gitignore").write_text(f"{line}\nb.py\n")
+    said = lint(tmp_path)
+    assert (said.codes, said.err) == ([f"a.py{AT}"], "")
+
+
+@pytest.mark.parametrize("where", [".", "sub"])
+def test_an_ignore_file_that_is_a_pipe_or_never_ends_is_as_good_as_none(tmp_path: Path, where: str) -> None:
+    (tmp_path / ".git").mkdir()
+    write(tmp_path / "sub", a_py=NEVER)
+    (tmp_path / ".gitignore").symlink_to("/dev/zero")
+    os.mkfifo(tmp_path / "sub" / ".gitignore")
+    assert [place.removeprefix("sub/") for place in findings(tmp_path / where)] == [f"a.py{AT}"]
+
+
+def test_a_huge_ignore_file_counts_as_far_as_it_is_read(tmp_path: Path) -> None:
+    write(tmp_path, a_py=NEVER, b_py=NEVER)
+    (tmp_path / ".gitignore").write_text("b.py\n#" + "x" * (2 << 20) + "\na.py\n")
+    assert findings(tmp_path) == [f"a.py{AT}"]
+
+
+def test_of_standard_input_no_more_is_read_than_of_a_file(tmp_path: Path) -> None:
+    big = b"#" * (1 << 20) + b"\nx = 1\n"
+    (tmp_path / "big.py").write_bytes(big)
+    of_file, of_input = lint(tmp_path, "big.py"), lint(tmp_path, "-", stdin=big)
+    assert of_input == (1, of_file.out.replace("big.py", "stdin.py"), "")
+    refused = "Error: standard input has more than 1,048,576 bytes, the most that is read: nothing was mended\n"
+    assert lint(tmp_path, "-", "--fix", stdin=big) == (2, "", refused)
+
+
+def test_standard_input_that_never_ends_is_not_read_to_its_end(tmp_path: Path) -> None:
+    with Path("/dev/zero").open("rb") as endless:
+        command = [sys.executable, "-m", "nsplugin_cli", "lint", "-"]
+        done = subprocess.run(command, cwd=tmp_path, stdin=endless, capture_output=True, text=True, timeout=30)
+    assert done.returncode == 1 and "this file has more than 1048576 bytes" in done.stdout

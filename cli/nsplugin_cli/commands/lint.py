@@ -34,8 +34,11 @@ def command(paths: tuple[Path, ...], select: str, ignore: str, cache: bool, name
     PATH is a file or a folder; without one, the current folder. - is standard input. What git ignores is left out.
     """
     from nsplugin_cli.lint import run
+    from nsplugin_cli.lint.examining import MAX_BYTES
 
-    stdin = sys.stdin.buffer.read() if paths == (Path("-"),) else None
+    stdin = sys.stdin.buffer.read(MAX_BYTES + 1) if paths == (Path("-"),) else None
+    if stdin is not None and len(stdin) > MAX_BYTES and how["fix"]:
+        raise WrongCall(f"standard input has more than {MAX_BYTES:,} bytes, the most that is read: nothing was mended")
     asked = run.options(paths, select=select, ignore=ignore, cache=cache, stdin=stdin, name=name)
     _check(asked, watch=watch, **how)
     code = _once(asked, **how)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from nsplugin.record import record
+from nsplugin_cli import regular_file
 from nsplugin_cli.lint.judging import SUFFIXES
 from nsplugin_cli.project import FILE_NAMES
 from nsplugin_cli.source.discover import SKIPPED
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 MAX_FOLDERS: Final = 200_000
+MAX_BYTES: Final = 1 << 20
+"""So much of a ``.gitignore`` is read."""
 _DECLARATIONS: Final = (".d.ts", ".d.mts", ".d.cts")
 
 
@@ -83,12 +86,12 @@ def _read(folder: str, files: Iterable[str]) -> Iterator[_Ignored]:
     if ".gitignore" not in files:
         return
     try:
-        lines = Path(folder, ".gitignore").read_text(encoding="utf-8", errors="replace").splitlines()
+        data = regular_file.read(os.path.join(folder, ".gitignore"), MAX_BYTES)  # noqa: PTH118
     except OSError:
         return
-    from pathspec import GitIgnoreSpec
+    from nsplugin_cli import git_patterns
 
-    yield _Ignored(folder, GitIgnoreSpec.from_lines(lines))
+    yield _Ignored(folder, git_patterns.spec(data.decode("utf-8", "replace").splitlines()))
 
 
 def _ignored(rules: Iterable[_Ignored], path: str, *, folder: bool) -> bool:

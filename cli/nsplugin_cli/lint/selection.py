@@ -62,6 +62,6 @@ def selection(table: Mapping[str, Any], file: str, select: tuple[str, ...], igno
 
 def _by_file(table: Mapping[str, Iterable[str]], file: str) -> Iterable[tuple[GitIgnoreSpec, tuple[str, ...]]]:
     for pattern, items in table.items():
-        from pathspec import GitIgnoreSpec
+        from nsplugin_cli import git_patterns
 
-        yield GitIgnoreSpec.from_lines([pattern]), codes(items, f"{file}: per-file-ignores")
+        yield git_patterns.spec([pattern]), codes(items, f"{file}: per-file-ignores")

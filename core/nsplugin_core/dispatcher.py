@@ -73,6 +73,7 @@ class Dispatcher:
         self._deadlines: list[tuple[int, _Key]] = []
         self._arrived: deque[tuple[int, Sequence[Outcome]]] = deque()
         self._unwritten: list[Ending] = []
+        self._write_took = 0
         self._outlook = Outlook()
         self._news = self._eager = True
         self._claiming = True
@@ -91,13 +92,19 @@ class Dispatcher:
         self.wake()
 
     def run_once(self, now_ms: int) -> int:
-        """Write what ended, end what is over its time, claim for free slots; returns how many attempts were touched."""
+        """Write what ended, end what is over its time, claim for free slots; returns how many attempts were touched.
+
+        Where endings take time to write, work that there is word of is claimed first: a start need not wait for that too.
+        """
         if self._arrived:
             self._collect()
         if self._deadlines:
             self._expire(now_ms)
-        touched = self._write(now_ms) if self._unwritten else 0
-        if touched:
+        touched = 0
+        if self._unwritten:
+            if self._claiming and self._eager and self._write_took:
+                touched = self._look(now_ms)
+            touched += self._write(now_ms)
             now_ms = max(now_ms, self._clock.now_ms())  # what was accepted while that was written is due
         if self._claiming and (self._news or self._outlook.is_over(now_ms, self._pool)):
             touched += self._look(now_ms)
@@ -162,9 +169,9 @@ class Dispatcher:
 
     def _write(self, now: int) -> int:
         """Kept until the store has taken them: a database that is away for a while loses no ending."""
-        endings = self._unwritten
+        endings, begun = self._unwritten, self._clock.now_ms()
         taken = self._store.tasks.finish(endings, now=now)
-        self._unwritten = []
+        self._unwritten, self._write_took = [], self._clock.now_ms() - begun
         if any(each.state == "queued" for each in endings):
             self._news = True  # never "or" a flag that other threads set: what they say meanwhile would be overwritten
         for each in endings:

@@ -32,7 +32,7 @@ class Worker:
 
 
 def started(worker: Worker, **options: object) -> Loop:
-    loop = Loop("test", worker, SystemClock(), every_ms=60_000, **options)  # type: ignore[arg-type]
+    loop = Loop("test", worker, SystemClock(), every_ms=60_000, **options)
     loop.start()
     return loop
 

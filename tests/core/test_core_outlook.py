@@ -29,7 +29,7 @@ class Pool:
 
 def look(due: Mapping[str, int] | None = None, lease: int | None = None, first: int | None = None, **facts: object) -> Outlook:
     horizon = Horizon(due=due or {}, lease=lease, first=first, plugins=set())
-    return Outlook().after(horizon, now=NOW, since=0, short=facts.get("short", ()))  # type: ignore[arg-type]
+    return Outlook().after(horizon, now=NOW, since=0, short=facts.get("short", ()))
 
 
 @pytest.mark.parametrize("moment", [NOW + 1, NOW + 500, NOW + POLL_MS - 1])

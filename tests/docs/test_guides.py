@@ -51,6 +51,10 @@ def _command(words: list[str]) -> tuple[click.Command, list[str]]:
     return command, words
 
 
+def test_all_guides_but_one_call_commands() -> None:
+    assert _names([page for page in GUIDES if not _calls(page)]) == ["long-work-in-pages"]
+
+
 @pytest.mark.parametrize("page", GUIDES, ids=_names(GUIDES))
 def test_commands_and_options_exist(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for call in _calls(page):

@@ -78,14 +78,14 @@ class Record:
 class Trap:
     """Every way of asking about it is a fault."""
 
-    __class__ = property(lambda self: 1 / 0)  # type: ignore[assignment]
+    __class__ = property(lambda self: 1 / 0)
 
     def __repr__(self) -> str:
         raise SystemExit
 
     __str__ = __repr__
-    __eq__ = __bool__ = __len__ = __iter__ = __getattr__ = lambda self, *_: 1 / 0  # type: ignore[assignment]
-    __hash__ = None  # type: ignore[assignment]
+    __eq__ = __bool__ = __len__ = __iter__ = __getattr__ = lambda self, *_: 1 / 0
+    __hash__ = None
 
 
 def only(value: Any) -> Found:

@@ -383,7 +383,7 @@ def test_the_report_is_plain_frozen_data() -> None:
     report = check_manifest(as_text(with_cron("30 2 * * *", "0 25 * * *")), timezone="America/New_York", now=NOW)
     assert hash(report) == hash(pickle.loads(pickle.dumps(report)))
     with pytest.raises(AttributeError):
-        report.id = "other"  # type: ignore[misc]
+        report.id = "other"
     plain = json.loads(json.dumps(report.to_json()))
     assert list(plain) == ["ok", "platform", "id", "digest", "problems", "schedules"]
     assert (plain["ok"], plain["platform"], plain["id"]) == (False, "nextskin", "cache-expiry")

@@ -219,7 +219,7 @@ HOW = 'write define_job({"key": "…"}, handler), or @define_job(key="…") abov
             'NSP007 /schedule: schedule must be a mapping, not the string "0 2 * * *" (write {"cron": "0 2 * * *"})',
         ),
         (
-            lambda: define(key="a", schedule=Schedule("0 2 * * *", tz="UTC")),  # type: ignore[call-arg]
+            lambda: define(key="a", schedule=Schedule("0 2 * * *", tz="UTC")),
             "NSP006 /schedule/tz: Schedule has no parameter `tz` (did you mean `timezone`?)",
         ),
         (

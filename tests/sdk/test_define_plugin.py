@@ -171,7 +171,7 @@ def test_parts_can_be_shared_and_cannot_change() -> None:
     plugin = define_plugin(jobs={"a": job, "b": job})
     assert list(plugin.manifest_source["jobs"]) == ["a", "b"]
     with pytest.raises(AttributeError, match="cannot be changed"):
-        job.bound = None  # type: ignore[assignment]
+        job.bound = None
     assert repr(job) == "Job(handler)"
     assert pickle.loads(pickle.dumps(job)).bound == job.bound
     assert copy.deepcopy(job).bound == job.bound

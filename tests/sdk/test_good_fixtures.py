@@ -153,7 +153,7 @@ def test_cdn_refresh_fails_when_the_service_does(monkeypatch: pytest.MonkeyPatch
         monkeypatch.setattr(module, "PURGE_URL", url)
         with pytest.raises(OSError, match="503") as caught:
             module.plugin.handler("refresh")(payload=payload, ctx=Recorder())
-        caught.value.close()  # type: ignore[attr-defined]
+        caught.value.close()
     assert len(asked) == 1
 
 

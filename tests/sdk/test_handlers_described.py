@@ -135,14 +135,14 @@ def test_a_wrapper_with_parameters_of_its_own_is_taken_at_its_word() -> None:
 def test_a_genuine_signature_attribute_counts() -> None:
     def handler(*args: Any, **kwargs: Any) -> None: ...
 
-    handler.__signature__ = inspect.signature(coroutine)  # type: ignore[attr-defined]
+    handler.__signature__ = inspect.signature(coroutine)
     assert names(describe(handler)) == "payload*"
 
 
 def test_wrappers_without_end_are_given_up_on() -> None:
     def handler(**kwargs: Any) -> None: ...
 
-    handler.__wrapped__ = handler  # type: ignore[attr-defined]
+    handler.__wrapped__ = handler
     assert describe(handler).callable
     nested: Any = plain
     for _ in range(100):

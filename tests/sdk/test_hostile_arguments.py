@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from nsplugin import Cron, DefinitionError, Job, Plugin, Route, define_plugin
 from nsplugin.cogover import ValidationError, define_job
+from nsplugin.definition.job import Decorator, JobDefinition
 
 define: Callable[..., Plugin] = define_plugin
 define_one: Callable[..., Any] = define_job
@@ -368,4 +369,6 @@ def test_define_job_returns_or_raises_its_own_error(args: list[Any], kwargs: dic
         assert error.problems
         assert str(error).startswith("define_job: ")
     else:
-        assert callable(made) or hash(made) == hash(made)
+        finished = bool(args) or "config" in kwargs or "handler" in kwargs
+        assert isinstance(made, JobDefinition if finished else Decorator)
+        assert not finished or made.key

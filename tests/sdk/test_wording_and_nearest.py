@@ -95,7 +95,7 @@ class Hostile(str):
     def __str__(self) -> str:
         raise RuntimeError("must not run")
 
-    __repr__ = __format__ = __str__  # type: ignore[assignment]
+    __repr__ = __format__ = __str__
 
 
 def test_nothing_of_a_values_own_is_run() -> None:

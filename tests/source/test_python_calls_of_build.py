@@ -42,7 +42,7 @@ def _sites() -> dict[str, CallSite]:
         namespace: dict[str, object] = {}
         exec(code, namespace)
     plugin = namespace["plugin"]
-    sites = {f"plugin {pointer}": site for pointer, site in plugin.sites.items()}  # type: ignore[attr-defined]
+    sites = {f"plugin {pointer}": site for pointer, site in plugin.sites.items()}
     return sites | {each.definition.key: each.site for each in record if each.definition is not plugin and each.site}
 
 

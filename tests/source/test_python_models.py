@@ -162,13 +162,20 @@ DEFAULTS = st.sampled_from(
 )
 
 
-@settings(max_examples=150, deadline=None)
-@given(st.lists(st.tuples(TYPES, DEFAULTS), min_size=1, max_size=4))
-def test_any_model_of_plain_fields_has_pydantics_schema_or_none(fields: list[tuple[str, str]]) -> None:
-    body = "\n".join(f"  field_{index}: {kind}{default}" for index, (kind, default) in enumerate(fields))
-    classes = f"class Sub(BaseModel):\n  n: int\nclass M(BaseModel):\n{body}"
-    found = _read(classes)
-    assert found is UNKNOWN or _sorted(found) == _sorted(_made(classes))
+def test_any_model_of_plain_fields_has_pydantics_schema_or_none() -> None:
+    known: list[bool] = []
+
+    @settings(max_examples=150, deadline=None)
+    @given(st.lists(st.tuples(TYPES, DEFAULTS), min_size=1, max_size=4))
+    def read_as_made(fields: list[tuple[str, str]]) -> None:
+        body = "\n".join(f"  field_{index}: {kind}{default}" for index, (kind, default) in enumerate(fields))
+        classes = f"class Sub(BaseModel):\n  n: int\nclass M(BaseModel):\n{body}"
+        found = _read(classes)
+        known.append(found is not UNKNOWN)
+        assert found is UNKNOWN or _sorted(found) == _sorted(_made(classes))
+
+    read_as_made()
+    assert sum(known) > len(known) / 3, "a reader that knows nothing would be right as well"
 
 
 def _sorted(schema: Any) -> Any:

@@ -169,7 +169,7 @@ def test_each_character_of_a_literal_is_found(parts: list[str], newline: str) ->
     """The source from one character's place to the next one's, evaluated alone, is that character."""
     joined = "x = (" + " \\\n  ".join(parts) + "  # end\n)\n"
     text = decode(joined.replace("\n", newline).encode())
-    node = parse(text).body[0].value  # type: ignore[attr-defined]
+    node = parse(text).body[0].value
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         value = eval(joined[len("x = ") :])

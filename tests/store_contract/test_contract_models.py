@@ -160,7 +160,7 @@ class Queue(RuleBasedStateMachine):
         stored = {
             task.id: (task.state, task.attempt, task.run_at if task.state == "queued" else None)
             for state in ("queued", "running", "dead")
-            for task in self.core.store.tasks.page(TaskFilter(plugin="shop", state=state, limit=1000))  # type: ignore[arg-type]
+            for task in self.core.store.tasks.page(TaskFilter(plugin="shop", state=state, limit=1000))
         }
         expected = {t.id: (t.state, t.attempt, t.run_at if t.state == "queued" else None) for t in self.tasks.values()}
         assert stored == expected

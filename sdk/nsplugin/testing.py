@@ -230,7 +230,7 @@ class Bench:
         return self._jobs[name]
 
     def _payload(self, payload: Any) -> str | None:
-        given = {"empty-object": {}, "null": None}[self.platform.payload.absent] if payload is ABSENT else payload
+        given = self.platform.payload.absent_value if payload is ABSENT else payload
         try:
             return payload_text(self.platform, given)
         except Fault as fault:

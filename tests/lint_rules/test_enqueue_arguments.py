@@ -130,3 +130,23 @@ def test_a_payload_has_a_greatest_size(length: int, codes: list[str]) -> None:
     assert typescript_sources.codes(nextskin(f"await ctx.jobs.enqueue('expire', {{ x: 'x'.repeat({length}), }});")) == codes
     assert [code for code, _ in found_in_python(python(f"await ctx.jobs.enqueue('expire', {{'x': 'x' * {length}}})"))] == codes
     assert typescript_sources.codes(nextskin(f"await ctx.jobs.enqueue('expire', {{ x: 'x'.repeat({length}), y }});")) == codes
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("await ctx.jobs.enqueue(name='expir', payload={'at': float('nan')})", ["NSP301", "NSP304"]),
+        ("await ctx.jobs.enqueue(name='expire', payload={}, options={'delaySec': 5})", []),
+        ("await ctx.jobs.enqueue(key='expire', payload={})", ["NSP006"]),
+    ],
+)
+def test_arguments_by_name_are_read_as_the_context_takes_them(call: str, expected: list[str]) -> None:
+    assert sorted(code for code, _ in found_in_python(python(call))) == expected
+
+
+def test_cogovers_jobs_go_by_key() -> None:
+    source = (
+        "from nsplugin.cogover import define_job\n\n\n@define_job(key='sync')\n"
+        "async def sync(jobs):\n    await jobs.enqueue(key='snyc')\n    await jobs.enqueue(name='sync')\n\n\njobs = [sync]\n"
+    )
+    assert {("NSP006", "'sync'"), ("NSP304", "'snyc'")} <= set(found_in_python(source))

@@ -196,7 +196,7 @@ class Call:
                 options[_camel(keyword.name)] = self._argument(keyword.value, self._place(keyword, call), keyword.name)
         if len(given) > 2:
             further |= self._mapping(values[2], places[2], options)
-        job = given[0] if given else options.pop("name", None) or options.pop("key", None)
+        job = given[0] if given else options.pop(self.platform.enqueue.job_argument, None)
         payload = given[1] if len(given) > 1 else options.pop("payload", None)
         if unsure:
             job = payload = Argument(value=UNKNOWN, span=self.module.text.span(call))

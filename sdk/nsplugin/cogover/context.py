@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, Protocol
 
+from nsplugin.cogover.records import Data, Page, Schema
+from nsplugin.cogover.services import Agents, Crypto, Email, Limits, Notifications, Org, Processes, Secrets
 from nsplugin.context import Call, Json, Log
 from nsplugin.record import record
 
@@ -50,20 +52,6 @@ class StateEntry:
     value: Json
     version: int
     expires_at: int | None = None
-
-
-class Page(Protocol):
-    """Items, and where to go on."""
-
-    @property
-    def items(self) -> list[Any]:
-        """The items of this page."""
-        ...
-
-    @property
-    def next_cursor(self) -> str | None:
-        """The cursor of the next page, ``None`` on the last one."""
-        ...
 
 
 class Jobs(Protocol):
@@ -113,7 +101,9 @@ class State(Protocol):
         """Remove a key; whether it existed. With ``if_version`` only that version, else ``StateConflictError``."""
         ...
 
-    def list(self, prefix: str = "", *, namespace: str = "default", cursor: str | None = None, limit: int = 100) -> Call[Page]:
+    def list(
+        self, prefix: str = "", *, namespace: str = "default", cursor: str | None = None, limit: int = 100
+    ) -> Call[Page[str]]:
         """A page of the keys with that prefix, in order, at most ``limit`` (1–1000)."""
         ...
 
@@ -157,78 +147,6 @@ class Locks(Protocol):
         ...
 
 
-class Secrets(Protocol):
-    """The project's secrets: ``secrets``."""
-
-    def get(self, name: str) -> Call[str]:
-        """The value of a secret. Raises ``NotFoundError``."""
-        ...
-
-
-class Records(Protocol):
-    """The records of one object. Conditions are made of the object's fields (``orders.fields.status.eq("new")``)."""
-
-    def list(
-        self,
-        query: Mapping[str, Any] | None = None,
-        /,
-        *,
-        where: Any = None,
-        fields: Sequence[str] | None = None,
-        order_by: str | None = None,
-        limit: int = 100,
-        cursor: str | None = None,
-    ) -> Call[Page]:
-        """A page of records (``limit`` 1–200), each with ``id`` and ``fields``. One mapping may hold the arguments instead."""
-        ...
-
-    def get(self, id: str, *, fields: Sequence[str] | None = None) -> Call[Any]:
-        """One record. Raises ``NotFoundError``."""
-        ...
-
-    def create(self, fields: Mapping[str, Json]) -> Call[Any]:
-        """Make a record."""
-        ...
-
-    def update(self, id: str, fields: Mapping[str, Json]) -> Call[Any]:
-        """Change fields of a record. Raises ``NotFoundError``."""
-        ...
-
-    def delete(self, id: str) -> Call[None]:
-        """Delete a record. Raises ``NotFoundError``."""
-        ...
-
-
-class DataObject(Protocol):
-    """One object of the workspace: its records, and its fields for conditions."""
-
-    @property
-    def records(self) -> Records:
-        """The records."""
-        ...
-
-    @property
-    def fields(self) -> Any:
-        """The fields by name."""
-        ...
-
-
-class Data(Protocol):
-    """The workspace's records: ``data``."""
-
-    def object(self, name: str) -> DataObject:
-        """An object by name, with the rights of the run's identity; its calls raise ``PermissionDeniedError``."""
-        ...
-
-    def as_user(self) -> Data:
-        """The same with the user's rights."""
-        ...
-
-    def as_system(self) -> Data:
-        """The same with the system's rights, where the identity policy grants them."""
-        ...
-
-
 class JobContext(Protocol):
     """All that a job handler gets. A handler names the fields it wants, or takes all as its only parameter ``context``."""
 
@@ -253,7 +171,7 @@ class JobContext(Protocol):
         ...
 
     @property
-    def schema(self) -> Any:
+    def schema(self) -> Schema:
         """The workspace's objects and fields."""
         ...
 
@@ -273,12 +191,12 @@ class JobContext(Protocol):
         ...
 
     @property
-    def notifications(self) -> Any:
+    def notifications(self) -> Notifications:
         """Notifications to users."""
         ...
 
     @property
-    def email(self) -> Any:
+    def email(self) -> Email:
         """E-mail."""
         ...
 
@@ -293,26 +211,26 @@ class JobContext(Protocol):
         ...
 
     @property
-    def crypto(self) -> Any:
+    def crypto(self) -> Crypto:
         """Hashes, signatures and random values."""
         ...
 
     @property
-    def org(self) -> Any:
-        """The organisation's people and units."""
+    def org(self) -> Org:
+        """The organisation's people."""
         ...
 
     @property
-    def limits(self) -> Any:
+    def limits(self) -> Limits:
         """What is left of the run's limits."""
         ...
 
     @property
-    def processes(self) -> Any:
+    def processes(self) -> Processes:
         """Processes to start."""
         ...
 
     @property
-    def agents(self) -> Any:
+    def agents(self) -> Agents:
         """AI agents to start."""
         ...

@@ -105,9 +105,13 @@ class CronPolicy(Section):
 
 
 class EnqueuePolicy(Section):
-    """The options of ``enqueue``. Delays are integers from 0 to ``delay_max`` in units of ``delay_unit_ms`` milliseconds."""
+    """The arguments of ``enqueue``; the job goes by ``job_argument``.
+
+    Delays are integers from 0 to ``delay_max`` in units of ``delay_unit_ms`` milliseconds.
+    """
 
     method: str
+    job_argument: Literal["name", "key"]
     delay_field: str
     delay_unit_ms: int
     delay_max: int

@@ -98,7 +98,7 @@ _PLAIN: Final[Mapping[str, Callable[[Run], Any]]] = {
 }
 _APIS: Final[Mapping[str, str]] = {
     "log": "log.Log",
-    "jobs": "jobs.Jobs",
+    "jobs": "jobs.jobs",
     "kv": "storage.KeyValues",
     "state": "storage.State",
     "locks": "locks.Locks",
@@ -113,7 +113,7 @@ _APIS: Final[Mapping[str, str]] = {
     "processes": "services.Processes",
     "agents": "services.Agents",
 }
-"""The class of each API; loaded when a handler first asks for it, so that a host starts light."""
+"""What makes each API; loaded when a handler first asks for it, so that a host starts light."""
 
 
 @cache

@@ -130,6 +130,7 @@ class Service:
     def live(self) -> str | None:
         """What is wrong with the process itself, ``None`` when nothing: it should be restarted otherwise."""
         dead = [loop.name for loop in (self._dispatching, *self._others) if not loop.alive]
+        dead += [] if self.hosts.watching else ["hosts"]
         return f"stopped: {', '.join(dead)}" if dead and self.state == "running" else None
 
     def ready(self) -> str | None:

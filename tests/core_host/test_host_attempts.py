@@ -13,6 +13,7 @@ import pytest
 
 import host_world
 from host_world import World
+from waiting import until
 
 NEXTSKIN = """
 from pydantic import BaseModel
@@ -218,7 +219,7 @@ def test_misused_calls_say_what_to_write(both: World, job: str, message: str) ->
 
 def test_x2_after_the_end_of_an_attempt_its_calls_are_refused(both: World) -> None:
     assert both.run("keeps-calling").kind == "success"
-    host_world.until(lambda: "CallError ATTEMPT_OVER" in both.lines("stdout"), "the late call")
+    until(lambda: "CallError ATTEMPT_OVER" in both.lines("stdout"), "the late call")
 
 
 def test_calls_run_side_by_side_and_sleep_is_real(both: World) -> None:

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 import host_world
-from host_world import QUICK, World, until
+from host_world import QUICK, World
+from waiting import until
 
 SLOW_RESTART = replace(QUICK, restart_s=30, restart_max_s=30)
 CODE = """

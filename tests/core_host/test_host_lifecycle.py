@@ -13,12 +13,15 @@ import textwrap
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
 
 import host_world
 from host_world import QUICK, until
-from nsplugin_core.host.keeper import pause_s
+from nsplugin_core.host import launch
+from nsplugin_core.host.keeper import Keeper, pause_s
+from nsplugin_core.host.process import HostProcess
 from nsplugin_core.host.settings import HostSettings
 
 SLOW_RESTART = replace(QUICK, restart_s=30, restart_max_s=30)
@@ -176,6 +179,150 @@ def test_a_graceful_stop_finishes_what_runs_and_gives_back_what_goes_on(tmp_path
         assert not [pid for pid in pids if pid is not None and Path(f"/proc/{pid}").exists()]
 
 
+def test_a_host_without_a_folder_to_work_in_is_paused_and_starts_once_there_is_room(tmp_path: Path) -> None:
+    """A full disk spends no attempt and needs nobody (spec/nextskin.md X6)."""
+    work = tmp_path / "work"
+    with host_world.world(tmp_path / "w", replace(QUICK, work_directory=work)) as world:
+        world.put(FINE)
+        attempt = world.attempt("fine")
+        world.hosts.start([attempt], world.deliver)
+        outcome = world.outcome(attempt)
+        assert (outcome.kind, outcome.error_code) == ("deferred", "HOST_EXITED")
+        assert "its process can't be started: [Errno 2]" in str(outcome.error)
+        assert (world.status().state, world.hosts.free("p")) == ("paused", 0)
+        work.mkdir()
+        assert world.run("fine").kind == "success"
+
+
+@pytest.mark.parametrize("fault", [OSError(24, "Too many open files"), ValueError("embedded null byte")])
+def test_a_start_that_fails_half_way_leaves_no_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: Exception
+) -> None:
+    spawned: list[subprocess.Popen[bytes]] = []
+    real = launch.spawn
+
+    def spawn(*given: Any) -> subprocess.Popen[bytes]:
+        spawned.append(real(*given))
+        return spawned[-1]
+
+    def channel(*given: Any) -> None:
+        raise fault
+
+    with host_world.world(tmp_path / "w", SLOW_RESTART) as world, monkeypatch.context() as patch:
+        world.put(FINE)
+        patch.setattr("nsplugin_core.host.process.Channel", channel)
+        patch.setattr(launch, "spawn", spawn)
+        world.hosts.wake("p")
+        until(lambda: world.status().state == "paused", "the failure")
+        assert world.status().reason == f"its process can't be started: {fault}"
+        assert [process.returncode for process in spawned] == [-signal.SIGKILL]
+
+
+def test_a_machine_without_threads_to_spare_pauses_the_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def begin(host: HostProcess) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with host_world.world(tmp_path / "w") as world:
+        world.put(FINE)
+        with monkeypatch.context() as patch:
+            patch.setattr(HostProcess, "begin", begin)
+            attempt = world.attempt("fine")
+            world.hosts.start([attempt], world.deliver)
+            assert (world.outcome(attempt).kind, world.outcome(attempt).error) == ("deferred", "can't start new thread")
+            assert (world.status().state, world.status().exits) == ("paused", 1)
+        assert world.run("fine").kind == "success"
+
+
+def test_what_fails_for_one_plugin_does_not_stop_the_clock_of_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """One thread enforces every time-out: a fault in it is logged, and it goes on."""
+    real = Keeper.tick
+
+    def tick(keeper: Keeper, now: float) -> float:
+        if keeper.status().plugin == "other":
+            raise RuntimeError("a fault of ours")
+        return real(keeper, now)
+
+    monkeypatch.setattr(Keeper, "tick", tick)
+    with host_world.world(tmp_path / "w") as world:
+        world.put(FINE.replace("id='p'", "id='other'"), id="other")
+        world.put(FINE)
+        world.ready()
+        (attempt,) = world.start(world.attempt("sleeps", timeout_ms=300))
+        assert world.outcome(attempt).kind == "timeout"
+        assert world.hosts.watching
+        assert "the core failed over the hosts of other" in caplog.messages
+    assert not world.hosts.watching
+
+
+STAYS = """
+import re
+def spins():
+    time.sleep(0.2)
+    print("spinning", flush=True)
+    re.match("(a+)+$", "a" * 60 + "b")
+def stays(): threading.Thread(target=spins, daemon=True).start()
+"""
+
+
+def test_a_retired_host_that_does_not_leave_is_ended(tmp_path: Path) -> None:
+    """One that holds the interpreter would stay for ever otherwise, one more for each upgrade."""
+    with host_world.world(tmp_path / "w") as world:
+        world.put(STAYS + host_world.plugin('"stays": Job(stays)'))
+        assert world.run("stays").kind == "success"
+        pid = world.status().pid
+        assert pid is not None
+        until(lambda: world.lines("stdout"), "the thread")
+        world.put(FINE)
+        until(lambda: not _lives(pid), "the end of the old host")
+        assert (world.run("fine").kind, world.status().exits) == ("success", 0)
+
+
+class SoonGone:
+    """A host that ends, through no fault of the plugin's, just before the word to retire reaches it."""
+
+    made: ClassVar[list[SoonGone]] = []
+
+    def __init__(self, *given: Any) -> None:
+        self.changed = given[-1]
+        self.state, self.successor, self.blamed, self.reason, self.pid = "ready", False, False, "", len(self.made)
+        self.started = self.last_work = 0.0
+        self.made.append(self)
+
+    def begin(self) -> None: ...
+    def running(self) -> int:
+        return 0
+
+    def tick(self, now: float) -> float:
+        return now + 60
+
+    def join(self, timeout: float) -> bool:
+        return True
+
+    def kill(self, reason: str, *, blamed: bool) -> None: ...
+    def retire(self, reason: str, *, successor: bool) -> None:
+        if self.state != "ended":
+            self.state = "ended"
+            self.changed(self)
+        self.changed(self)
+
+
+@pytest.mark.parametrize("blamed", [False, True])
+def test_a_host_that_ends_while_it_is_replaced_is_gone_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, blamed: bool
+) -> None:
+    monkeypatch.setattr(SoonGone, "made", [])
+    monkeypatch.setattr("nsplugin_core.host.keeper.HostProcess", SoonGone)
+    with host_world.world(tmp_path / "w", replace(QUICK, restart_s=60)) as world:
+        source = world.put(FINE)
+        world.hosts.wake("p")
+        SoonGone.made[0].blamed = blamed
+        world.hosts.put(source)
+        assert len(SoonGone.made) == (1 if blamed else 2)
+        assert (world.status().exits, world.status().pid) == ((1, None) if blamed else (0, 1))
+
+
 def test_cancel_ends_an_attempt_without_an_outcome(tmp_path: Path) -> None:
     """spec/core.md H2, as the dispatcher asks for it."""
     with host_world.world(tmp_path / "w") as world:
@@ -189,6 +336,7 @@ def test_cancel_ends_an_attempt_without_an_outcome(tmp_path: Path) -> None:
 
 CORE = """
 import sys, time
+from dataclasses import replace
 from pathlib import Path
 import host_world
 with host_world.world(Path(sys.argv[1])) as world:
@@ -207,9 +355,7 @@ def test_hosts_end_when_the_core_is_killed_whatever_they_are_doing(tmp_path: Pat
     """B2: even one that holds the interpreter and reads nothing."""
     code = tmp_path / "code.py"
     code.write_text(textwrap.dedent(HOLDS) + host_world.plugin('"spins": Job(spins)'))
-    script = CORE.replace(
-        "Path(sys.argv[1])", f"Path(sys.argv[1]), host_world.replace(host_world.QUICK, isolation={isolation!r})"
-    )
+    script = CORE.replace("Path(sys.argv[1])", f"Path(sys.argv[1]), replace(host_world.QUICK, isolation={isolation!r})")
     paths = os.pathsep.join(path for path in sys.path if path)
     core = subprocess.Popen(
         [sys.executable, "-c", script, str(tmp_path / "w"), str(code)],

@@ -12,6 +12,7 @@ import host_world
 from host_world import World, until
 from nsplugin_core.host.capabilities.secrets import Redactor, from_environment
 from nsplugin_core.host.logs import Bucket, LogRecord, PluginLog, to_logging
+from nsplugin_core.host.protocol import ProtocolError
 from nsplugin_core.host.settings import HostSettings
 
 CODE = """
@@ -164,6 +165,24 @@ def test_output_in_pieces_is_put_together_and_the_rest_counted() -> None:
         "abcdefghij … (6 more bytes)",
         "3 lines dropped: the plugin logs more than 0 a second",
     ]
+
+
+def test_bytes_count_beside_lines() -> None:
+    """A plugin may write to the pipe itself, past what ``ctx.log`` cuts."""
+    taken: list[LogRecord] = []
+    log = PluginLog("p", HostSettings(log_bytes_per_s=1_000), taken.append, Redactor([]))
+    record = LogRecord(plugin="p", level="info", message="hi", stream="log", fields={"a": {"b": ["x" * 950]}})
+    for _ in range(5):
+        log.write(record)
+    log.close()
+    assert [each.message for each in taken] == ["hi", "hi", "3 lines dropped: the plugin logs more than 1,000 bytes a second"]
+
+
+@pytest.mark.parametrize("value", [float("inf"), float("nan")])
+def test_fields_that_no_json_log_can_hold_are_none(value: float) -> None:
+    """``1e999`` is JSON to a reader, and no number to whoever reads the log."""
+    with pytest.raises(ProtocolError, match="fields that are no JSON"):
+        quiet(9)[0].write(LogRecord(plugin="p", level="info", message="hi", stream="log", fields={"a": [value]}))
 
 
 def test_blank_lines_are_not_logged() -> None:

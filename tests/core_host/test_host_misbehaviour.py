@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 import host_world
-from host_world import QUICK, World, until
+from host_world import QUICK, World
+from waiting import until
 
 GOOD = """
 async def good(payload, ctx):

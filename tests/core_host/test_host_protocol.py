@@ -76,8 +76,10 @@ def test_a_message_that_no_line_can_hold_is_refused_where_it_is_made() -> None:
         b"[" * 100_000,
         b"[" + b"9" * 5_000 + b"]",
         b'[{"t": "a", "n": NaN}',
+        b'[{"t": "log", "fields": {"n": NaN}}]',
+        b'[{"t": "log", "n": -Infinity}]',
     ],
-    ids=range(11),
+    ids=range(13),
 )
 def test_whatever_is_no_list_of_messages_is_a_protocol_error(line: bytes) -> None:
     with pytest.raises(ProtocolError, match=r"a line that is no (JSON|list)"):

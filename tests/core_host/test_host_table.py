@@ -203,3 +203,14 @@ def test_a_request_gets_a_response_or_an_error() -> None:
     for future, message in ((answer(30), "timed out after 30000 ms"), (answer(None, end=True), "gone")):
         with pytest.raises(HostFailed, match=message):
             future.result(0)
+
+
+def test_a_request_that_is_too_large_fails_and_leaves_nothing_behind() -> None:
+    """What stays in the table would time out, and its host be killed for it."""
+    table, future = Table(), Future[RouteResponse]()
+    request = RouteRequest(method="POST", path="/a", body=b"x" * (4 << 20))
+    assert table.does(table.table.request("POST /a", request, future, 0)) == []
+    with pytest.raises(HostFailed, match="the request is too large") as caught:
+        future.result(0)
+    assert (caught.value.code, len(table.table), table.tick(1_000)) == ("TOO_LARGE", 0, ([], inf, None))
+    assert table.add("a") == [("run", 1)]

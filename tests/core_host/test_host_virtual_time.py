@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import host_world
-from host_world import QUICK, until
+from host_world import QUICK
 from nsplugin.runtime.invocation import Facts
 from nsplugin_core.clock import VirtualClock
+from waiting import until
 
 CODE = """
 from nsplugin.cogover import define_job

@@ -21,7 +21,8 @@ import developing
 import fixture_runs
 from browser_pages import tab
 from developing import SOURCE, diary, queued, running
-from service_world import NSPLUGIN, until
+from service_world import NSPLUGIN
+from waiting import until
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from concurrent.futures import Future
 from typing import Any, cast
 
@@ -12,10 +13,12 @@ import pytest
 from nsplugin.manifest import Manifest
 from nsplugin.platforms import load
 from nsplugin_core.admin.access import access_to
-from nsplugin_core.development.routes import PluginRoutes
+from nsplugin_core.clock import VirtualClock
+from nsplugin_core.development.routes import MAX_BODY, PluginRoutes
 from nsplugin_core.host.keeper import HostStatus
 from nsplugin_core.host.routes import RouteRequest, RouteResponse
-from nsplugin_core.host.table import HostFailed
+from nsplugin_core.host.settings import HostSettings
+from nsplugin_core.host.table import HostFailed, WorkTable
 
 RAW = {
     "manifestVersion": 1, "platform": "nextskin", "id": "stock", "entry": "plugin:plugin", "capabilities": [],
@@ -42,7 +45,7 @@ class LeavingHosts:
         return HostStatus(plugin=plugin, state=self.state, resumes_in_s=2.2 if self.state == "paused" else 0.0)
 
 
-def _get(hosts: LeavingHosts, **headers: str) -> httpx.Response:
+def _get(hosts: LeavingHosts, body: bytes = b"", headers: Mapping[str, str] = {}) -> httpx.Response:
     routes = PluginRoutes(
         hosts=cast(Any, hosts), access=access_to("127.0.0.1:8787"), user="dev", home="http://127.0.0.1:8788/x"
     )
@@ -50,7 +53,8 @@ def _get(hosts: LeavingHosts, **headers: str) -> httpx.Response:
 
     async def get() -> httpx.Response:
         async with httpx.AsyncClient(transport=httpx.ASGITransport(routes), base_url="http://127.0.0.1:8787") as client:
-            return await client.get("/stock", headers={name.replace("_", "-"): value for name, value in headers.items()})
+            named = {name.replace("_", "-"): value for name, value in headers.items()}
+            return await client.request("GET", "/stock", headers=named, content=body)
 
     return asyncio.run(get())
 
@@ -82,11 +86,41 @@ def test_a_host_that_stays_away_is_said_to(state: str, wait: str | None, asked: 
         ({"sec_fetch_site": "cross-site", "sec_fetch_mode": "navigate"}, 200),
         ({"sec_fetch_site": "same-origin", "sec_fetch_mode": "cors"}, 200),
         ({"sec_fetch_site": "cross-site", "sec_fetch_mode": "cors", "origin": "http://localhost:3000"}, 200),
+        ({"sec_fetch_site": "cross-site", "sec_fetch_mode": "cors", "origin": "http://[::1]:3000"}, 200),
+        ({"sec_fetch_site": "cross-site", "sec_fetch_mode": "cors", "origin": "http://127.0.0.1"}, 200),
         ({"sec_fetch_site": "cross-site", "sec_fetch_mode": "cors", "origin": "https://evil.example"}, 403),
+        ({"sec_fetch_site": "cross-site", "sec_fetch_mode": "cors", "origin": "http://203.0.113.5"}, 403),
+        ({"sec_fetch_site": "cross-site", "sec_fetch_mode": "no-cors", "origin": "http://192.168.1.9:8787"}, 403),
+        ({"sec_fetch_site": "cross-site", "sec_fetch_mode": "cors", "origin": "http://[2001:db8::1]:80"}, 403),
+        ({"origin": "http://127.0.0.1@203.0.113.5"}, 403),
+        ({"origin": "http://["}, 403),
+        ({"origin": "null"}, 403),
+        ({"origin": ""}, 403),
         ({"sec_fetch_site": "cross-site", "sec_fetch_mode": "no-cors"}, 403),
     ],
 )
 def test_a_page_elsewhere_can_not_use_a_route_as_an_image(headers: dict[str, str], status: int) -> None:
     """Browsers send no origin with what a page embeds, but say that it comes from another site."""
     hosts = LeavingHosts("", "ready", failures=0)
-    assert (_get(hosts, **headers).status_code, hosts.asked) == (status, int(status == 200))
+    assert (_get(hosts, headers=headers).status_code, hosts.asked) == (status, int(status == 200))
+
+
+def test_a_body_that_no_message_can_carry_is_refused_before_it_is_sent() -> None:
+    """And one that just can be, with as many headers as the server takes, is carried."""
+    hosts = LeavingHosts("", "ready", failures=0)
+    answer = _get(hosts, b"x" * (MAX_BODY + 1))
+    assert (answer.status_code, answer.json()["error"], hosts.asked) == (
+        413,
+        f"a request's body has at most {MAX_BODY:,} bytes",
+        0,
+    )
+    assert _get(hosts, b"x" * MAX_BODY).status_code == 200
+    headers = {"x": "\u00fc" * (64 << 10)}
+    WorkTable(HostSettings(), VirtualClock(0)).request(
+        "POST /a", RouteRequest(method="POST", path="/a", headers=headers, body=b"x" * MAX_BODY), Future(), 0
+    )
+
+
+def test_a_request_that_the_host_can_not_be_sent_is_too_large() -> None:
+    answer = _get(LeavingHosts("TOO_LARGE", "ready"))
+    assert (answer.status_code, answer.json()["code"]) == (413, "TOO_LARGE")

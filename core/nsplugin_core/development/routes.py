@@ -16,16 +16,20 @@ from starlette.responses import JSONResponse, PlainTextResponse, RedirectRespons
 from starlette.types import Receive, Scope, Send
 
 from nsplugin.manifest import Manifest
-from nsplugin_core.admin.access import Access
+from nsplugin_core.admin.access import Access, is_loopback
 from nsplugin_core.host.pool import Hosts
+from nsplugin_core.host.protocol import MAX_MESSAGE
 from nsplugin_core.host.routes import RouteRequest, RouteResponse
-from nsplugin_core.host.table import HostFailed
+from nsplugin_core.host.table import TOO_LARGE, HostFailed
 
 USER_HEADER: Final = "X-Nsplugin-Development-User"
 """Says in each response on whose behalf the route ran, so that nobody takes the stand-in for a login."""
-MAX_BODY: Final = 10 << 20
+_REST: Final = 512 << 10
+"""How much the headers and the address of a request take at most as JSON: the server reads 64 KiB, and escapes are longer."""
+MAX_BODY: Final = (MAX_MESSAGE - _REST) // 4 * 3
+"""A body goes to the host in one message, in base64."""
 _UNAVAILABLE: Final = "HOST_UNAVAILABLE"
-_STATUS: Final[Mapping[str, int]] = {_UNAVAILABLE: 503, "HOST_EXITED": 502, "JOB_TIMEOUT": 504}
+_STATUS: Final[Mapping[str, int]] = {_UNAVAILABLE: 503, "HOST_EXITED": 502, "JOB_TIMEOUT": 504, TOO_LARGE: 413}
 _BROKEN: Final = "The plugin has errors, and nothing of it runs until they are mended.\n\n"
 _AS_TEXT: Final = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
 _OURS: Final = frozenset({"content-length", "transfer-encoding", "connection", "keep-alive", "date", "server"})
@@ -91,7 +95,7 @@ class PluginRoutes:
         host, origin = request.headers.get("host", ""), request.headers.get("origin")
         if not self.access.is_named(host):
             return _error(403, f"this server is for this machine: it is not known as {host[:100]!r}")
-        foreign = _is_embedded(request) if origin is None else not self.access.is_named(urlsplit(origin).netloc)
+        foreign = _is_embedded(request) if origin is None else not _is_of_this_machine(origin)
         if foreign:
             return _error(403, "a page of another site can't call routes here: they would run as the development user")
         return None
@@ -143,6 +147,14 @@ class PluginRoutes:
             headers["Retry-After"] = str(wait)
             text = f"plugin {plugin} cannot answer now: its host exited ({text}) and starts again in {wait} s; ask again then"
         return _error(_STATUS.get(error.code, 500), text, code=error.code, headers=headers)
+
+
+def _is_of_this_machine(origin: str) -> bool:
+    """Whether a page from there may act as the development user. An address alone says nothing: it may be anybody's."""
+    try:
+        return is_loopback(urlsplit(origin).hostname or "")
+    except ValueError:
+        return False
 
 
 def _is_embedded(request: Request) -> bool:

@@ -46,6 +46,7 @@ class Channel:
         self._process = process
         self._messages, self._output = messages, output
         self._in, self._out, self._log = (pipe.fileno() for pipe in (process.stdin, process.stdout, process.stderr))
+        self._selector = selectors.DefaultSelector()
         self._wake_r, self._wake_w = os.pipe()
         self._pidfd = _pidfd(process.pid)
         self._lines = Lines()
@@ -60,7 +61,6 @@ class Channel:
         self._ended = False
         self._deaf_at: float | None = None
         self._muted = False
-        self._selector = selectors.DefaultSelector()
         self._register()
 
     def _register(self) -> None:

@@ -91,11 +91,20 @@ class Keeper:
                 self._host = self._new()
             return self._host
 
-    def _new(self) -> HostProcess:
+    def _new(self) -> HostProcess | None:
         shared = self._shared
         host = HostProcess(self._source, shared.settings, self._answers, shared.sink, shared.clock, self._changed)
-        host.begin()
+        try:
+            host.begin()
+        except RuntimeError as error:  # the system has no thread to spare
+            self._pause(str(error))
+            return None
         return host
+
+    def _pause(self, reason: str) -> None:
+        self._reason = reason
+        self._exits += 1
+        self._resumes = time.monotonic() + pause_s(self._shared.settings, self._exits)
 
     def start(self, attempts: Sequence[Attempt], deliver: Deliver) -> None:
         """Run attempts, or give them back."""
@@ -126,6 +135,11 @@ class Keeper:
             host = self._host
         if host is not None:
             host.retire("the plugin was replaced", successor=True)
+
+    @property
+    def plugin(self) -> str:
+        """Whose host it is."""
+        return self._source.id
 
     def status(self) -> HostStatus:
         """How the host is."""
@@ -201,11 +215,11 @@ class Keeper:
     def _gone(self, host: HostProcess) -> None:
         if host in self._leaving:
             self._leaving.remove(host)
+        if host is not self._host:  # it was told to retire just then, and says a second time that it is gone
             return
         self._host = None
         self._reason = host.reason
         if host.blamed:
-            self._exits += 1
-            self._resumes = time.monotonic() + pause_s(self._shared.settings, self._exits)
+            self._pause(host.reason)
         elif not self._closed:
             self._host = self._new()

@@ -68,6 +68,15 @@ def end(process: subprocess.Popen[bytes], inner: int | None = None) -> None:
         os.killpg(process.pid, signal.SIGKILL)
 
 
+def discard(process: subprocess.Popen[bytes]) -> None:
+    """Kill a host of which nothing else was made, and forget it."""
+    end(process)
+    process.wait()
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        if pipe is not None:
+            pipe.close()
+
+
 def described(code: int) -> str:
     """A return code in words: ``exit code 3``, ``killed by SIGKILL``."""
     if code >= 0:

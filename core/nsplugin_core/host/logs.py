@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
 from nsplugin_core.host.capabilities.secrets import Redactor
-from nsplugin_core.host.protocol import clean
+from nsplugin_core.host.protocol import clean, size_of
 from nsplugin_core.host.settings import HostSettings
 
 Level = Literal["debug", "info", "warning", "error"]
@@ -74,8 +74,11 @@ class PluginLog:
         now = time.monotonic()
         self._plugin, self._sink, self._redactor = plugin, sink, redactor
         self._line_bytes = settings.log_line_bytes
-        self._rate = settings.log_lines_per_s
+        self._lines_rate = settings.log_lines_per_s
         self._lines = Bucket(settings.log_lines_per_s, settings.log_burst, now)
+        self._bytes_rate = settings.log_bytes_per_s
+        self._bytes = Bucket(settings.log_bytes_per_s, settings.log_bytes_per_s, now)
+        self._exceeded = ""
         self._lock = threading.Lock()
         self._dropped = 0
         self._partial = b""
@@ -86,22 +89,34 @@ class PluginLog:
         self._emit(LogRecord(plugin=self._plugin, level=level, message=message, stream="host"))
 
     def write(self, record: LogRecord, dropped_before: int = 0) -> None:
-        """A record of the plugin's, unless it logs too fast. ``dropped_before``: how many the host itself kept back."""
+        """A record of the plugin's, unless it logs too fast. ``dropped_before``: how many the host itself kept back.
+
+        Raises ``ProtocolError`` for fields that no log can hold.
+        """
         with self._lock:
-            self._dropped += dropped_before
-            dropped = self._admit()
+            self._drop(dropped_before, f"{self._lines_rate:,}")
+            dropped = self._admit(record)
         if dropped is None:
             return
         self._say_dropped(dropped)
         self._emit(record)
 
-    def _admit(self) -> int | None:
-        if self._lines.left(time.monotonic()) < 1:
-            self._dropped += 1
+    def _admit(self, record: LogRecord) -> int | None:
+        now = time.monotonic()
+        if self._lines.left(now) < 1:
+            self._drop(1, f"{self._lines_rate:,}")
+            return None
+        if self._bytes.left(now) <= 0:
+            self._drop(1, f"{self._bytes_rate:,} bytes")
             return None
         self._lines.take(1)
+        self._bytes.take(len(record.message) + size_of(record.fields))
         dropped, self._dropped = self._dropped, 0
         return dropped
+
+    def _drop(self, count: int, exceeded: str) -> None:
+        if count:
+            self._dropped, self._exceeded = self._dropped + count, exceeded
 
     def output(self, data: bytes) -> None:
         """Raw bytes from the host's output; whole lines are logged, a line's end beyond the limit is counted and cut."""
@@ -111,7 +126,7 @@ class PluginLog:
             self._keep(line)
             self._end_line()
         if len(lines) > room:
-            self._dropped += len(lines) - room
+            self._drop(len(lines) - room, f"{self._lines_rate:,}")
             self._partial, self._cut = b"", 0
         self._keep(rest)
 
@@ -123,7 +138,7 @@ class PluginLog:
 
     def _say_dropped(self, dropped: int) -> None:
         if dropped:
-            self.host("warning", f"{dropped:,} lines dropped: the plugin logs more than {self._rate:,} a second")
+            self.host("warning", f"{dropped:,} lines dropped: the plugin logs more than {self._exceeded} a second")
 
     def _keep(self, data: bytes) -> None:
         room = self._line_bytes - len(self._partial)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -20,6 +21,8 @@ from nsplugin_core.host.settings import HostSettings, PluginSource
 from nsplugin_core.host.table import HostFailed, refusals
 
 _KILL_S: Final = 5.0
+_AGAIN_S: Final = 1.0
+_logger: Final = logging.getLogger(__name__)
 
 
 class Hosts:
@@ -121,7 +124,12 @@ class Hosts:
 
     def statuses(self) -> list[HostStatus]:
         """How all hosts are, by plugin."""
-        return [self._keepers[plugin].status() for plugin in sorted(self._keepers)]
+        return [keeper.status() for _, keeper in sorted(self._keepers.copy().items())]
+
+    @property
+    def watching(self) -> bool:
+        """Whether time-outs are enforced: the thread that looks at the time is there."""
+        return self._watch.is_alive()
 
     def close(self, grace_s: float = 0.0) -> None:
         """Take no more attempts, let those that run finish for ``grace_s``, then give them back and end all hosts."""
@@ -161,6 +169,15 @@ class Hosts:
                 if self._look_at > time.monotonic():
                     continue
                 self._look_at = inf
-            now = time.monotonic()
-            moments = [keeper.tick(now) for keeper in [*self._keepers.values(), *self._removed]]
+            moments = [_ticked(keeper) for keeper in [*self._keepers.values(), *self._removed]]
             self._look_before(min(moments, default=inf))
+
+
+def _ticked(keeper: Keeper) -> float:
+    """What fails for one plugin must not take the time-outs of all others along."""
+    now = time.monotonic()
+    try:
+        return keeper.tick(now)
+    except Exception:
+        _logger.exception("the core failed over the hosts of %s", keeper.plugin)
+        return now + _AGAIN_S

@@ -64,6 +64,7 @@ class HostProcess:
         self._channel: Channel | None = None
         self._inner: int | None = None
         self._why: str | None = None
+        self._leave_by = inf
         self._early: list[tuple[str, RouteRequest, Future[RouteResponse]]] = []
         self._calls = 0
         self._threads: ThreadPoolExecutor | None = None
@@ -147,7 +148,14 @@ class HostProcess:
             if moment <= now:
                 self.kill(f"it took more than {self._settings.start_s:g} s to load the plugin")
                 return inf
-        return moment
+        return min(moment, self._leaving(now)) if self.state == "retiring" else moment
+
+    def _leaving(self, now: float) -> float:
+        """A host that was told to stop may hold the interpreter for ever: it has the grace that an attempt has."""
+        if self._leave_by <= now:
+            self.kill("it did not leave", blamed=False)
+            return inf
+        return min(self._leave_by, now + self._settings.grace_s)
 
     def kill(self, reason: str, *, blamed: bool = True) -> None:
         """End the process now; what runs in it is given back."""
@@ -178,24 +186,30 @@ class HostProcess:
             channel.send(messages)
 
     def _main(self) -> None:
-        directory = self._directory()
         try:
-            reason = self._live(directory)
-        except OSError as error:
+            reason = self._housed()
+        except Exception as error:
             reason = f"its process can't be started: {error}"
-        finally:
-            shutil.rmtree(directory, ignore_errors=True)
         self._ended(reason)
 
-    def _directory(self) -> Path:
+    def _housed(self) -> str:
+        """Its life, in a folder of its own."""
         parent = self._settings.work_directory
-        return Path(tempfile.mkdtemp(prefix=f"nsplugin-{self.source.id}-", dir=parent))
+        directory = Path(tempfile.mkdtemp(prefix=f"nsplugin-{self.source.id}-", dir=parent))
+        try:
+            return self._live(directory)
+        finally:
+            shutil.rmtree(directory, ignore_errors=True)
 
     def _live(self, directory: Path) -> str:
         """From the start of the process to its end; returns why it ended."""
         process = launch.spawn(self.source, self._settings, directory)
-        channel = Channel(process, self._take, self._log.output, self._settings.log_bytes_per_s)
-        channel.send([encode(self._hello())])
+        try:
+            channel = Channel(process, self._take, self._log.output, self._settings.log_bytes_per_s)
+            channel.send([encode(self._hello())])
+        except BaseException:
+            launch.discard(process)
+            raise
         with self._lock:
             self._process, self._channel, self.pid = process, channel, process.pid
             if self._why is not None:
@@ -283,6 +297,7 @@ class HostProcess:
         if self.state == "retiring" and not len(self._table):
             effects.messages.append(encode({"t": "stop"}))
             self._why = self._why or self.reason
+            self._leave_by = min(self._leave_by, time.monotonic() + self._settings.grace_s)
 
     def _call(self, message: Message, effects: Effects, now: float) -> None:
         number, id = integer(message, "n"), message.get("id")

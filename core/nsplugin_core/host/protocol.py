@@ -3,13 +3,13 @@
 A message is an object whose ``t`` names it. Batches make a line: thousands of small messages cost one read.
 
 To the host: ``hello`` (first), ``run``, ``request``, ``abort``, ``cancel``, ``reply``, ``stop``.
-From it: ``pid`` (first, from a launcher), ``ready`` or ``failed``, ``done``, ``response``, ``call``, ``log``, ``full``.
+From it: ``pid`` (first, from a launcher), ``ready`` or ``failed``, ``done``, ``response``, ``call``, ``log``.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 VERSION: Final = 1
@@ -22,6 +22,13 @@ BATCH_BYTES: Final = 256 << 10
 Message = dict[str, Any]
 
 _encoder: Final = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")
+
+
+_decoder: Final = json.JSONDecoder(parse_constant=_no_constant)
 
 
 class ProtocolError(Exception):
@@ -61,7 +68,7 @@ def _line(batch: list[str]) -> bytes:
 def decode(line: bytes) -> list[Message]:
     """The messages of a line. Raises :class:`ProtocolError` for anything else, however it was made."""
     try:
-        messages = json.loads(line)
+        messages = _decoder.decode(line.decode())
     except (ValueError, RecursionError) as error:
         raise ProtocolError(f"a line that is no JSON ({type(error).__name__})") from None
     if type(messages) is not list or not all(type(item) is dict and type(item.get("t")) is str for item in messages):
@@ -111,6 +118,14 @@ def text(message: Message, key: str, limit: int) -> str:
     if type(value) is not str:
         raise ProtocolError(f"a {message['t']!r} message without a text {key!r}")
     return clean(value[:limit])
+
+
+def size_of(fields: Mapping[str, Any]) -> int:
+    """How many bytes fields take as JSON. Raises :class:`ProtocolError` where they are none (a number past all bounds)."""
+    try:
+        return len(_encoder.encode(fields)) if fields else 0
+    except (ValueError, RecursionError) as error:
+        raise ProtocolError(f"fields that are no JSON ({type(error).__name__})") from None
 
 
 def clean(value: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from math import inf
@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 
 from nsplugin_core.attempts import Attempt, Deliver, Outcome, OutcomeKind
 from nsplugin_core.clock import Clock
-from nsplugin_core.host.protocol import Message, encode
+from nsplugin_core.host.protocol import Message, TooLongError, encode
 from nsplugin_core.host.routes import RouteRequest, RouteResponse
 from nsplugin_core.host.settings import HostSettings
 
@@ -20,6 +20,7 @@ _HORIZON_S: Final = 0.05
 _MAX_WAITING: Final = 256
 _HURRIED_MS: Final = 1_000
 TIMED_OUT: Final = "JOB_TIMEOUT"
+TOO_LARGE: Final = "TOO_LARGE"
 Stage = Literal["running", "over", "cancelled"]
 
 
@@ -95,9 +96,6 @@ class WorkTable:
     def __len__(self) -> int:
         return len(self._working) + len(self._waiting)
 
-    def __iter__(self) -> Iterator[Work]:
-        return iter(self._working.values())
-
     def get(self, number: int) -> Work | None:
         """Work by its number, while it counts: not once its time is over."""
         work = self._working.get(number)
@@ -129,13 +127,17 @@ class WorkTable:
         return effects
 
     def request(self, route: str, request: RouteRequest, answer: Future[RouteResponse], now: float) -> Effects:
-        """Start a route's handler."""
-        timeout_ms = round(self._settings.route_s * 1000)
+        """Start a route's handler, if a message can carry the request."""
+        timeout_ms, number = round(self._settings.route_s * 1000), self._numbers + 1
+        facts = {"id": f"request-{number}", "kind": "route", "user": request.user, "timeout_ms": timeout_ms}
+        try:
+            text = encode({"t": "request", "id": number, "route": route, "request": request.plain(), "facts": facts})
+        except TooLongError as error:
+            failed = HostFailed(f"the request is too large: {error}", TOO_LARGE)
+            return Effects(answers=[lambda: answer.set_exception(failed)])
         work = self._new(timeout_ms, now)
         work.answer, work.user = answer, request.user
-        facts = {"id": f"request-{work.number}", "kind": "route", "user": request.user, "timeout_ms": timeout_ms}
-        message = {"t": "request", "id": work.number, "route": route, "request": request.plain(), "facts": facts}
-        return Effects(messages=[encode(message)])
+        return Effects(messages=[text])
 
     def done(self, number: int, message: Message, error: str | None, code: str | None, effects: Effects, now: float) -> None:
         """The host says that work has ended; a late word only frees the slot (spec/nextskin.md X2)."""

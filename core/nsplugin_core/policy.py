@@ -40,8 +40,14 @@ class Firing:
 
 
 def fire(policy: CronPolicy, times: Calendar, *, due: int, now: int, unfinished: bool) -> Firing:
-    """Decide for a schedule whose fire ``due`` has come (``due <= now``); ``unfinished``: its last task is not done yet."""
-    instants, caught_up = _CATCH_UP[policy.catch_up](times, due, now)
+    """Decide for a schedule whose fire ``due`` has come (``due <= now``); ``unfinished``: its last task is not done yet.
+
+    ``due`` is reckoned again: where a new tzdata moved it, there is nothing at the old instant.
+    """
+    first = next_fire(times, due - 1)
+    if first is None or first > now:
+        return Firing(instants=(), next_fire=first, skipped=0, caught_up=0)
+    instants, caught_up = _CATCH_UP[policy.catch_up](times, first, now)
     kept = _OVERLAP[policy.overlap](instants, unfinished)
     return Firing(
         instants=kept,

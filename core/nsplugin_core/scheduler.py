@@ -8,18 +8,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from nsplugin.cron import CronError, ZoneError
 from nsplugin.platforms import Platform, load
 from nsplugin_core import policy
 from nsplugin_core.enqueueing import task_id
 from nsplugin_core.events import EngineEvent, EventType, Observe, log_event
+from nsplugin_core.store.errors import StoreUnavailable
 from nsplugin_core.store.protocol import Store
 from nsplugin_core.store.records import DueSchedule, Enqueued, Fired, NewTask, Schedule
 
 BATCH: Final = 100
 """Cron rows taken in one transaction."""
-AGAIN_MS: Final = 3_600_000
-"""When to try a cron row again that could not be reckoned."""
+AGAIN_MS: Final = 300_000
+"""After how long to try a cron row again that could not be reckoned."""
 _logger: Final = logging.getLogger("nsplugin.engine")
 
 
@@ -32,24 +32,36 @@ class Scheduler:
     observe: Observe = log_event
     _expected: int | None = field(default=None, init=False)
     """The next fire as of the last look, until it has come."""
+    _aside: dict[str, int] = field(default_factory=dict, init=False)
+    """The rows that failed here, and when to try them again (UTC ms). They stay due: another core may do better."""
 
     def run_once(self, now_ms: int) -> int:
         """Take the cron rows that are due at ``now_ms``; returns how many."""
         if not self._expects(now_ms):
             return 0
-        self._expected, taken = None, 0
+        self._expected, taken, limit = None, 0, BATCH
+        self._aside = {row: again for row, again in self._aside.items() if again > now_ms}
         while True:
-            fired = self.store.registry.fire(lambda due: self._decide(due, now_ms), now=now_ms, limit=BATCH)
-            for each, enqueued in fired:
-                for event in _events(each, enqueued, now_ms):
-                    self.observe(event)
+            looked: dict[str, Schedule] = {}
+            try:
+                fired = self._fire(looked, now_ms, limit)
+            except StoreUnavailable:
+                raise
+            except Exception as error:
+                if len(looked) == 1:
+                    self._put_aside(*looked.values(), error, now_ms)
+                elif limit == 1 or not looked:
+                    raise
+                limit = 1  # one by one shows whose fault it is
+                continue
             taken += len(fired)
-            if len(fired) < BATCH:
+            if len(looked) < limit:
                 return taken
 
     def next_due(self) -> int | None:
-        """The earliest next fire (UTC ms)."""
-        self._expected = self.store.registry.next_fire()
+        """The earliest next fire, or next try of a row that failed (UTC ms)."""
+        fire = self.store.registry.next_fire(without=list(self._aside))
+        self._expected = min((moment for moment in (fire, *self._aside.values()) if moment is not None), default=None)
         return self._expected
 
     def _expects(self, now: int) -> bool:
@@ -59,14 +71,31 @@ class Scheduler:
             due = self.next_due()
         return due is not None and due <= now
 
-    def _decide(self, due: DueSchedule, now: int) -> Fired:
+    def _fire(self, looked: dict[str, Schedule], now: int, limit: int) -> list[tuple[Fired, Sequence[Enqueued]]]:
+        """Take rows in one transaction, and tell of it; ``looked`` is filled with all that were due."""
+
+        def decide(due: DueSchedule) -> Fired | None:
+            looked[due.schedule.id] = due.schedule
+            return self._decide(due, now)
+
+        fired = self.store.registry.fire(decide, now=now, limit=limit, without=list(self._aside))
+        for each, enqueued in fired:
+            for event in _events(each, enqueued, now):
+                self.observe(event)
+        return fired
+
+    def _decide(self, due: DueSchedule, now: int) -> Fired | None:
         """A row that can't be reckoned (its zone is gone from tzdata) waits; the others must not wait for it."""
         try:
             return self._fired(due, now)
-        except (CronError, ZoneError) as error:
-            row = due.schedule
-            _logger.error("%s %s: %r in %s: %s", row.plugin, row.pointer, row.expression, row.timezone, error)
-            return Fired(schedule=row, tasks=(), next_fire=now + AGAIN_MS, skipped=0, caught_up=0)
+        except Exception as error:
+            self._put_aside(due.schedule, error, now)
+            return None
+
+    def _put_aside(self, row: Schedule, error: Exception, now: int) -> None:
+        place = (row.plugin, row.pointer, row.expression, row.timezone)
+        _logger.error("%s %s: %r in %s makes no task, next try in %d min: %s", *place, AGAIN_MS // 60_000, error)
+        self._aside[row.id] = now + AGAIN_MS
 
     def _fired(self, due: DueSchedule, now: int) -> Fired:
         platform = load(due.platform)

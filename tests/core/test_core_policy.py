@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine_world import DAY, HOUR, MINUTE, NOON, at
-from nsplugin.platforms import every, load
+from nsplugin.platforms import Platform, every, load
 from nsplugin.retries import wait_ms
 from nsplugin_core import policy
 
@@ -70,8 +70,17 @@ def test_cogover_c1_c2_what_is_merely_late_fires_and_what_was_missed_does_not(la
 
 
 def test_c7_an_unfinished_predecessor_skips_the_fire() -> None:
-    firing = policy.fire(NEXTSKIN.cron, DAILY, due=NOON, now=NOON, unfinished=True)
-    assert (firing.instants, firing.skipped, firing.caught_up, firing.next_fire) == ((), 1, 0, NOON + 15 * HOUR)
+    due = NOON + 15 * HOUR
+    firing = policy.fire(NEXTSKIN.cron, DAILY, due=due, now=due, unfinished=True)
+    assert (firing.instants, firing.skipped, firing.caught_up, firing.next_fire) == ((), 1, 0, due + DAY)
+
+
+@pytest.mark.parametrize("platform", every(), ids=lambda platform: platform.name)
+@pytest.mark.parametrize("late", [0, 59_999, HOUR])
+def test_k1_only_an_instant_of_the_schedule_gets_a_task(platform: Platform, late: int) -> None:
+    """The stored fire may be of another tzdata."""
+    firing = policy.fire(platform.cron, DAILY, due=NOON + 12_345, now=NOON + late, unfinished=False)
+    assert (firing.instants, firing.skipped, firing.caught_up, firing.next_fire) == ((), 0, 0, NOON + 15 * HOUR)
 
 
 @given(due=st.integers(0, 500), late=st.integers(0, 40 * DAY), unfinished=st.booleans(), platform=st.sampled_from(every()))

@@ -7,9 +7,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from engine_world import DAY, HOUR, MINUTE, NOON, SECOND, Ending, World, at, cogover, nextskin
-from nsplugin.record import replace
-from nsplugin_core.store.records import Installed, Schedule
+from engine_world import DAY, HOUR, MINUTE, SECOND, Ending, World, at, cogover, nextskin
+from nsplugin_core.store.records import Schedule
 
 NEW_YORK = "America/New_York"
 
@@ -306,19 +305,3 @@ def test_the_manifest_is_stored_as_it_was_built(core: World) -> None:
     (record,) = core.store.registry.plugins()
     assert json.loads(record.manifest) == manifest.value
     assert (record.digest, record.version, record.enabled) == (manifest.digest, "1.0.0", True)
-
-
-def test_a_row_that_can_t_be_reckoned_does_not_hold_up_the_others(core: World, caplog: pytest.LogCaptureFixture) -> None:
-    """Its zone was in tzdata when it was installed."""
-    for plugin in ("shop", "mail"):
-        core.install(nextskin(plugin, cron=cron("* * * * *")))
-
-    def spoiled(before: Installed | None) -> Installed:
-        assert before is not None
-        return replace(before, schedules=[replace(each, timezone="Mars/Base") for each in before.schedules])
-
-    core.store.registry.change("mail", spoiled, now=core.now)
-    core.forward(3 * MINUTE, by=MINUTE)
-    assert row(core).fires == 3
-    assert (row(core, 0, "mail").fires, row(core, 0, "mail").next_fire) == (0, NOON + MINUTE + HOUR)
-    assert "mail /cron/0: '* * * * *' in Mars/Base: " in caplog.text

@@ -17,7 +17,7 @@ from nsplugin_core.store.database import statements
 TABLES = "task|finished|attempt|run_key|entry|lock"
 ROWS = json.dumps([{"id": "TSKA", "plugin": "shop", "job": "sync", "key": "k", "claim": 1, "state": "dead", "keep_until": 5}])
 PARAMETERS: dict[str, Any] = {
-    "tasks": ROWS, "endings": ROWS, "fired": ROWS, "plugins": '["shop"]', "ids": '["TSKA"]', "revived": "[]",
+    "tasks": ROWS, "endings": ROWS, "fired": ROWS, "plugins": '["shop"]', "ids": '["TSKA"]', "revived": "[]", "without": "[]",
     "plugin": "shop", "job": None, "id": "TSKA", "now": NOON, "since": 0, "alive": NOON, "slots": 8, "grace": 1,
     "claimer": "test", "limit": 10, "state": "dead", "after": 0, "after_id": "", "count": 1, "name": "l", "owner": "me",
     "token": 1, "expires_at": NOON, "namespace": "n", "key": "k", "value": "1", "expected": 1, "prefix": "",

@@ -114,15 +114,18 @@ class RegistryStore(Protocol):
         """Cron rows, of one plugin or of all, in the manifests' order."""
         ...
 
-    def fire(self, decide: Callable[[DueSchedule], Fired], *, now: int, limit: int) -> list[tuple[Fired, Sequence[Enqueued]]]:
+    def fire(
+        self, decide: Callable[[DueSchedule], Fired | None], *, now: int, limit: int, without: Sequence[str] = ()
+    ) -> list[tuple[Fired, Sequence[Enqueued]]]:
         """Take due cron rows of enabled plugins under row locks, advance and enqueue as decided; nobody else gets them.
 
-        Returns what was decided, each with the tasks that now stand for it.
+        Returns what was decided, each with the tasks that now stand for it. Rows for which that is ``None``, and those whose
+        ids are in ``without``, stay as they are.
         """
         ...
 
-    def next_fire(self) -> int | None:
-        """The earliest next fire of an enabled plugin."""
+    def next_fire(self, *, without: Sequence[str] = ()) -> int | None:
+        """The earliest next fire of an enabled plugin, but for the cron rows with these ids."""
         ...
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from nsplugin.record import names, replace
@@ -13,6 +13,7 @@ from nsplugin_core.store.tasks import place
 
 _PLUGIN: Final = names(PluginRecord)
 _SCHEDULE: Final = names(Schedule)
+_Decide = Callable[[DueSchedule], Fired | None]
 _Placed = tuple[Fired, Sequence[Enqueued]]
 
 
@@ -47,16 +48,17 @@ class SqlRegistry:
         rows = self._database.read("all_schedules") if plugin_id is None else self._database.read("schedules", plugin=plugin_id)
         return [_schedule(row) for row in rows]
 
-    def fire(self, decide: Callable[[DueSchedule], Fired], *, now: int, limit: int) -> list[_Placed]:
+    def fire(self, decide: _Decide, *, now: int, limit: int, without: Sequence[str] = ()) -> list[_Placed]:
         """Take due cron rows, advance and enqueue as decided."""
-        fired = self._database.atomically(lambda transaction: _fire(transaction, decide, now, limit))
+        terms = {"now": now, "limit": limit, "without": json.dumps(list(without))}
+        fired = self._database.atomically(lambda transaction: _fire(transaction, decide, terms))
         if any(enqueued for _, enqueued in fired):
             self._database.announce()
         return fired
 
-    def next_fire(self) -> int | None:
+    def next_fire(self, *, without: Sequence[str] = ()) -> int | None:
         """The earliest next fire of an enabled plugin."""
-        return next((row[0] for row in self._database.read("next_fire")), None)
+        return next((row[0] for row in self._database.read("next_fire", without=json.dumps(list(without)))), None)
 
 
 def _change(
@@ -95,8 +97,8 @@ def _save(transaction: Transaction, before: Installed | None, after: Installed) 
         transaction.run("limit_waiting", plugin=plugin, jobs=_jobs(changed))
 
 
-def _fire(transaction: Transaction, decide: Callable[[DueSchedule], Fired], now: int, limit: int) -> list[_Placed]:
-    decided = [decide(_due(row)) for row in transaction.run("due_schedules", now=now, limit=limit)]
+def _fire(transaction: Transaction, decide: _Decide, terms: Mapping[str, Any]) -> list[_Placed]:
+    decided = [each for row in transaction.run("due_schedules", **terms) if (each := decide(_due(row))) is not None]
     tasks = [task for each in decided for task in each.tasks]
     placed = iter(place(transaction, tasks) if tasks else ())
     fired: list[_Placed] = [(each, [next(placed) for _ in each.tasks]) for each in decided]

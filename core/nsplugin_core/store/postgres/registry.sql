@@ -98,7 +98,7 @@ DELETE FROM plugin WHERE id = %(plugin)s;
 SELECT s.id, s.plugin, s.position, s.pointer, s.expression, s.timezone, s.job, s.payload, s.next_fire, s.last_fire, s.last_task,
   s.fires, s.skipped, s.caught_up, p.platform, EXISTS (SELECT 1 FROM task t WHERE t.id = s.last_task)
 FROM schedule s JOIN plugin p ON p.id = s.plugin
-WHERE s.next_fire <= %(now)s AND p.enabled
+WHERE s.next_fire <= %(now)s AND p.enabled AND s.id NOT IN (SELECT json_array_elements_text(%(without)s::json))
 ORDER BY s.next_fire, s.id LIMIT %(limit)s
 FOR UPDATE OF s SKIP LOCKED FOR KEY SHARE OF p SKIP LOCKED;
 
@@ -112,4 +112,5 @@ WHERE s.id = i.id;
 
 -- name: next_fire
 SELECT s.next_fire FROM schedule s JOIN plugin p ON p.id = s.plugin
-WHERE p.enabled AND s.next_fire IS NOT NULL ORDER BY s.next_fire LIMIT 1;
+WHERE p.enabled AND s.next_fire IS NOT NULL AND s.id NOT IN (SELECT json_array_elements_text(%(without)s::json))
+ORDER BY s.next_fire LIMIT 1;

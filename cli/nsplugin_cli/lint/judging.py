@@ -69,9 +69,12 @@ def judge(data: bytes, path: str, setting: Setting, resolve: Resolve | None) -> 
         return Judged(lacking=True)
     if file.unreadable is not None:
         return Judged(problems=(identified("NSP003", file.unreadable),), ignores=file.ignores)
-    found = [problem for definition in file.definitions for problem in _judged(definition, setting)]
+    definitions = [each for each in file.definitions if file.instead is None or each.attribute not in setting.wanted]
+    found = [problem for definition in definitions for problem in _judged(definition, setting)]
     if file.lacks and (setting.sure or file.definitions):
         found.append(_not_defined(file, setting))
+    if file.instead is not None:
+        found.append(_holds_other(*file.instead))
     dated = any(_has_clock(definition, setting) for definition in file.definitions)
     return Judged(tuple(found), file.ignores, len(file.definitions), day=today() if dated else None)
 
@@ -90,6 +93,12 @@ def _not_defined(file: SourceFile, setting: Setting) -> Problem:
     if other is None:
         return not_defined(setting.module, setting.wanted, None, FIRST_LINE)
     return not_defined(setting.module, setting.wanted, other.attribute, other.call)
+
+
+def _holds_other(platform: str, held: str, span: Span) -> Problem:
+    from nsplugin_cli.missing_definition import holds_other
+
+    return holds_other(load(platform), held, span)
 
 
 def read_source(data: bytes, path: str, resolve: Resolve | None, wanted: tuple[str, ...] = ()) -> SourceFile:

@@ -51,8 +51,9 @@ def read_python(data: bytes, path: str, resolve: Resolve | None = None, wanted: 
     reader = _Reader(Module(path, text, Tree(tree)), resolve)
     definitions = tuple(reader.definitions())
     missing = bool(wanted) and reader.lacks(wanted)
+    instead = None if missing or not wanted else reader.instead(wanted)
     reader.release()
-    return SourceFile(path=path, definitions=definitions, ignores=ignores, lacks=missing)
+    return SourceFile(path=path, definitions=definitions, ignores=ignores, lacks=missing, instead=instead)
 
 
 def spans_of_call(data: bytes, site: CallSite) -> SpanMap:
@@ -117,6 +118,12 @@ class _Reader:
         from nsplugin_cli.source.python_entry import lacks
 
         return lacks(self.module, self.evaluator.modules, names)
+
+    def instead(self, names: Sequence[str]) -> tuple[str, str, Span] | None:
+        """What stands in those attributes and surely is no definition."""
+        from nsplugin_cli.source.python_entry import held_instead
+
+        return held_instead(self.module, self.evaluator, names)
 
     def value(self, node: ast.expr, scope: Scope) -> Value:
         """What an expression is."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import json
+import threading
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from nsplugin.platforms import Platform
 from nsplugin.runtime.arguments import Arguments
-from nsplugin.runtime.enqueueing import INVALID, Order
+from nsplugin.runtime.enqueueing import INVALID, Order, payload_text
 from nsplugin.runtime.faults import Fault
-from nsplugin.runtime.providers import Access, Completed
+from nsplugin.runtime.providers import Access
 
 if TYPE_CHECKING:
     from nsplugin.runtime.desk import Desk, Visit
@@ -128,43 +130,67 @@ def _users(desk: Desk, visit: Visit, arguments: Arguments) -> Any:
     return desk.services.providers.plugged("org").users(_plain_access(visit), arguments.integer("limit", 1, 1_000))
 
 
-def _starting(kind: Literal["process", "agent"], provider: str, callback: str, names: tuple[str, str]) -> Action:
+class Waiting:
+    """The end of an execution, which may come in another thread and before the execution's id is known."""
+
+    def __init__(self, told: Callable[[str, str, Any], None]) -> None:
+        self.early: list[tuple[str, Any]] = []
+        self._told, self._id, self._lock = told, "", threading.Lock()
+
+    def completed(self, status: Literal["completed", "failed"], output: Any) -> None:
+        """The execution has ended."""
+        with self._lock:
+            if not self._id:
+                self.early.append((status, output))
+                return
+        self._told(self._id, status, output)
+
+    def begun(self, id: str) -> None:
+        """The execution has this id."""
+        with self._lock:
+            self._id = id
+        for ending in self.early:
+            self._told(id, *ending)
+
+
+def _starting(kind: str, provider: str, callback: str, id_name: str) -> Action:
     """Start an execution whose end is a run of one of the plugin's jobs (spec/cogover.md X8)."""
 
     def action(desk: Desk, visit: Visit, arguments: Arguments) -> Any:
         key, job = arguments.text("key", _NAME), arguments.optional_text(callback, _NAME)
         if job is not None and job not in desk.grants.jobs:
             raise Fault(INVALID, f"{arguments.method}: no job {job!r} is declared", job=job)
-        started: dict[str, Any] = {}
-        completed = None if job is None else _completion(desk, visit, kind, names, key, job, started)
+
+        def told(id: str, status: str, output: Any) -> None:
+            text = _payload(desk.platform, {id_name: id, kind: key, "status": status, "output": output})
+            order = Order(job=str(job), payload=text, due_at=desk.services.now(), key=None)
+            desk.services.queue.enqueue(order, visit.facts, f"{kind}:{id}")
+
+        waiting = Waiting(told)
+        completed = None if job is None else waiting.completed
         plugged = desk.services.providers.plugged(provider)
-        started["id"] = plugged.start(_plain_access(visit), key, arguments.values.get("input"), completed)
-        for ending in started.pop("ended", ()):  # it ended before its id was known
-            assert completed is not None
-            completed(*ending)
-        return started["id"]
+        started = plugged.start(_plain_access(visit), key, arguments.values.get("input"), completed)
+        _begin(waiting, started)
+        return started
 
     return action
 
 
-def _completion(
-    desk: Desk, visit: Visit, kind: str, names: tuple[str, str], key: str, job: str, started: dict[str, Any]
-) -> Completed:
-    def completed(status: Literal["completed", "failed"], output: Any) -> None:
-        if "id" not in started:
-            started.setdefault("ended", []).append((status, output))
-            return
-        id = started["id"]
-        payload = {names[0]: id, names[1]: key, "status": status, "output": output}
-        order = Order(
-            job=job,
-            payload=json.dumps(payload, ensure_ascii=False, allow_nan=False, separators=(",", ":")),
-            due_at=desk.services.now(),
-            key=None,
-        )
-        desk.services.queue.enqueue(order, visit.facts, f"{kind}:{id}")
+def _begin(waiting: Waiting, started: Any) -> None:
+    """Note the execution's id, now or when the provider's future brings it."""
+    if isinstance(started, Future):
+        started.add_done_callback(lambda done: done.cancelled() or done.exception() or waiting.begun(done.result()))
+    else:
+        waiting.begun(started)
 
-    return completed
+
+def _payload(platform: Platform, payload: dict[str, Any]) -> str | None:
+    """An end within the bounds of all payloads (spec/cogover.md E3); one that is outside is told as a failure."""
+    try:
+        return payload_text(platform, payload)
+    except Fault as fault:
+        reason = fault.message.removeprefix(f"{platform.enqueue.method}: ")
+        return payload_text(platform, {**payload, "status": "failed", "output": f"the output can't be a payload: {reason}"})
 
 
 METHODS: Final[Mapping[str, Action]] = {
@@ -180,6 +206,6 @@ METHODS: Final[Mapping[str, Action]] = {
     "email.send": _email,
     "org.user": _user,
     "org.users": _users,
-    "processes.start": _starting("process", "processes", "on_complete", ("instanceId", "process")),
-    "agents.start": _starting("agent", "agents", "on_result", ("runId", "agent")),
+    "processes.start": _starting("process", "processes", "on_complete", "instanceId"),
+    "agents.start": _starting("agent", "agents", "on_result", "runId"),
 }

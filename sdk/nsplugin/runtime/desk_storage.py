@@ -46,7 +46,8 @@ def _kv_delete(desk: Desk, visit: Visit, arguments: Arguments) -> None:
     desk.services.values.remove(visit.facts.plugin, KV, _key(desk, arguments), now=desk.services.now())
 
 
-def _keys(desk: Desk, visit: Visit, arguments: Arguments, namespace: str) -> list[str]:
+def _keys(desk: Desk, visit: Visit, arguments: Arguments, namespace: str, more: int = 0) -> list[str]:
+    """At most ``limit`` keys, and so many more."""
     most = desk.platform.storage.key_max_length
     entries = desk.services.values.entries(
         visit.facts.plugin,
@@ -54,7 +55,7 @@ def _keys(desk: Desk, visit: Visit, arguments: Arguments, namespace: str) -> lis
         now=desk.services.now(),
         prefix=arguments.text("prefix", most, least=0),
         after=arguments.text("after", most, least=0),
-        limit=arguments.integer("limit", 1, _MAX_PAGE),
+        limit=arguments.integer("limit", 1, _MAX_PAGE) + more,
     )
     return [entry.key for entry in entries]
 
@@ -100,9 +101,8 @@ def _conflict(desk: Desk, plugin: str, namespace: str, key: str, expected: int |
 
 
 def _state_list(desk: Desk, visit: Visit, arguments: Arguments) -> Any:
-    keys = _keys(desk, visit, arguments, _namespace(arguments))
-    full = len(keys) == arguments.values["limit"]
-    return {"keys": keys, "next_cursor": keys[-1] if full else None}
+    limit, keys = arguments.values["limit"], _keys(desk, visit, arguments, _namespace(arguments), more=1)
+    return {"keys": keys[:limit], "next_cursor": keys[limit - 1] if len(keys) > limit else None}
 
 
 def _lock_name(desk: Desk, arguments: Arguments) -> str:

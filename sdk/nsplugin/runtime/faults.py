@@ -13,6 +13,10 @@ class Fault(Exception):
         super().__init__(message)
         self.code, self.message, self.details = code, message, details
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Exceptions are pickled by their ``args``, and those have no code."""
+        return _restored, (self.code, self.message, self.details)
+
     def plain(self) -> dict[str, Any]:
         """The fault as a message carries it."""
         return {"code": self.code, "message": self.message, "details": self.details}
@@ -31,6 +35,22 @@ class CallError(Exception):
 
     def __str__(self) -> str:
         return self.message or self.code
+
+
+def _restored(code: str, message: str, details: Mapping[str, Any]) -> Fault:
+    return Fault(code, message, **details)
+
+
+def failed(method: str, error: Exception) -> Fault:
+    """What the plugin is told when the platform, or a provider, failed at its call: not why, which is for the log."""
+    if isinstance(error, Fault):
+        return error
+    return Fault("INTERNAL", f"{method}: the platform failed ({type(error).__name__}); its log says more")
+
+
+def not_carried(error: Exception) -> Fault:
+    """What the plugin is told when the answer to its call is no JSON: that is the provider's failure."""
+    return Fault("INTERNAL", f"the platform's answer is no JSON ({error})")
 
 
 def raised(fault: Fault, family: str) -> Exception:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import heapq
 import itertools
+import json
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from concurrent.futures import Future
@@ -14,7 +15,7 @@ from nsplugin.runtime.arguments import checked_arguments
 from nsplugin.runtime.bound import BoundHandler
 from nsplugin.runtime.calls import Call
 from nsplugin.runtime.desk import Desk, Visit
-from nsplugin.runtime.faults import Fault, raised
+from nsplugin.runtime.faults import Fault, failed, not_carried, raised
 from nsplugin.runtime.invocation import Run
 
 T = TypeVar("T")
@@ -73,10 +74,21 @@ class LocalCaller:
             call.refuse(error := raised(fault, self._errors))
             raise error from None
         try:
-            call.resolve(self._desk.answer(self._visit, method, arguments))
-        except Fault as fault:
-            call.refuse(raised(fault, self._errors))
+            answer = self._desk.answer(self._visit, method, json.loads(json.dumps(arguments)))
+            call.resolve(_carried(answer.result() if isinstance(answer, Future) else answer))
+        except Exception as error:
+            call.refuse(self._refusal(method, error))
+        except BaseException as error:
+            call.observed = True
+            call.refuse(error)
+            raise
         return call
+
+    def _refusal(self, method: str, error: Exception) -> Exception:
+        """The author's test sees what failed, though the plugin is told no more than in the core."""
+        refusal = raised(failed(method, error), self._errors)
+        refusal.__cause__ = None if isinstance(error, Fault) else error
+        return refusal
 
     def spawn(self, name: str, work: Coroutine[Any, Any, T]) -> Call[T]:
         """Run a coroutine to its end: on the loop that runs, or by itself, since nothing it awaits takes time."""
@@ -188,6 +200,14 @@ def _in_a_thread(work: Callable[[], T]) -> T:
     thread.start()
     thread.join()
     return future.result()
+
+
+def _carried(answer: Any) -> Any:
+    """The answer as it comes out of a message: a copy, and JSON (see ``nsplugin_core.host.capabilities.answers.reply``)."""
+    try:
+        return json.loads(json.dumps(answer, allow_nan=False))
+    except (TypeError, ValueError) as error:
+        raise not_carried(error) from None
 
 
 async def _settled(work: Coroutine[Any, Any, T], call: Call[T]) -> None:

@@ -170,7 +170,10 @@ class OrgProvider(Protocol):
 
 
 Completed = Callable[[Literal["completed", "failed"], Any], None]
-"""Called once with how an execution ended and its output; it enqueues the job that waits for it (spec/cogover.md X8)."""
+"""Called once with how an execution ended and its output; it enqueues the job that waits for it (spec/cogover.md X8).
+
+An output that no payload can hold (not JSON, or too large) is told to the job as a failure.
+"""
 
 
 class ExecutionProvider(Protocol):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import operator
 import threading
@@ -9,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from nsplugin.runtime.enqueueing import INVALID
 from nsplugin.runtime.faults import Fault
 from nsplugin.runtime.providers import Access, Completed, Providers
 
@@ -17,20 +19,39 @@ class LocalData:
     """Records by object and id; also the schema, read off the records that are there."""
 
     def __init__(self, objects: Mapping[str, Iterable[Mapping[str, Any]]] | None = None) -> None:
-        """``objects``: records by object; each a mapping of fields, its ``id`` among them if it matters."""
+        """``objects``: records by object; each a mapping of fields, its ``id`` among them if it matters.
+
+        Raises ``ValueError`` when two records of an object have one id.
+        """
         self._objects: dict[str, dict[str, dict[str, Any]]] = {}
+        self._given: dict[str, set[str]] = {}
         self._numbers = itertools.count(1)
         self._lock = threading.RLock()
         for name, records in (objects or {}).items():
-            self._objects[name] = {}
-            for record in records:
-                self._insert(name, dict(record))
+            self._fill(name, [copy.deepcopy(dict(record)) for record in records])
+
+    def _fill(self, name: str, records: Sequence[dict[str, Any]]) -> None:
+        self._objects[name] = {}
+        self._given[name] = {str(record["id"]) for record in records if record.get("id") is not None}
+        for record in records:
+            try:
+                self._insert(name, record)
+            except Fault as fault:
+                raise ValueError(fault.message) from None
 
     def _insert(self, name: str, fields: dict[str, Any]) -> dict[str, Any]:
-        id = str(fields.pop("id", None) or f"{name}-{next(self._numbers)}")
+        given = fields.pop("id", None)
+        id = self._free(name) if given is None else str(given)
+        if id in self._objects[name]:
+            raise Fault(INVALID, f"data: {name} has a record {id!r} already", object=name, id=id)
         record = {"id": id, "fields": fields, "system": {"version": 1}}
         self._objects[name][id] = record
         return record
+
+    def _free(self, name: str) -> str:
+        """An id that no record has, or will have."""
+        drawn = (f"{name}-{number}" for number in self._numbers)
+        return next(id for id in drawn if id not in self._given[name] and id not in self._objects[name])
 
     def _records(self, name: str) -> dict[str, dict[str, Any]]:
         if name not in self._objects:
@@ -81,6 +102,8 @@ class LocalData:
         """Change a record."""
         with self._lock:
             record = self._record(object, id)
+            if "id" in values:
+                raise Fault(INVALID, "data: a record's id can't be changed", object=object, id=id)
             record["fields"].update(values)
             record["system"]["version"] += 1
             return _shown(record, None)
@@ -105,7 +128,7 @@ class LocalData:
         with self._lock:
             for record in self._records(object).values():
                 if _fits(record, where):
-                    groups.setdefault(tuple(record["fields"].get(name) for name in group_by), []).append(record["fields"])
+                    groups.setdefault(_group(record["fields"], group_by), []).append(record["fields"])
         return [dict(zip(group_by, key, strict=True)) | _measured(measures, rows) for key, rows in groups.items()]
 
     def objects(self, access: Access) -> Sequence[str]:
@@ -121,7 +144,7 @@ class LocalData:
     def all(self, name: str) -> Sequence[dict[str, Any]]:
         """The records of an object as they are now, for a test to look at: fields and ``id``."""
         with self._lock:
-            return [{"id": record["id"], **record["fields"]} for record in self._records(name).values()]
+            return [{"id": record["id"], **copy.deepcopy(record["fields"])} for record in self._records(name).values()]
 
 
 def _shown(record: Mapping[str, Any], fields: Sequence[str] | None) -> dict[str, Any]:
@@ -148,7 +171,7 @@ def _fits(record: Mapping[str, Any], where: Mapping[str, Any] | None) -> bool:
     if kind in _JOINS:
         return _JOINS[kind](_fits(record, part) for part in parts)
     if kind not in _TESTS:
-        raise Fault("VALIDATION_ERROR", f"data: there is no condition {kind!r}")
+        raise Fault(INVALID, f"data: there is no condition {kind!r}")
     wanted: Any = where.get("value")
     value = record["id"] if where.get("field") == "id" else record["fields"].get(where.get("field"))
     try:
@@ -170,18 +193,28 @@ def _sortable(value: Any) -> tuple[int, Any]:
     return rank, value if rank in (1, 2, 3) else 0
 
 
-def _measured(measures: Mapping[str, str], rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _group(fields: Mapping[str, Any], group_by: Sequence[str]) -> tuple[Any, ...]:
+    for name in group_by:
+        if isinstance(fields.get(name), (list, dict)):
+            raise Fault(INVALID, f"data: records can't be grouped by {name}: it holds lists or mappings", field=name)
+    return tuple(fields.get(name) for name in group_by)
+
+
+def _measured(measures: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {name: _measure(measure, rows) for name, measure in measures.items()}
 
 
-def _measure(measure: str, rows: Sequence[Mapping[str, Any]]) -> Any:
-    kind, _, name = measure.partition(":")
+def _measure(measure: Any, rows: Sequence[Mapping[str, Any]]) -> Any:
+    kind, _, name = str(measure).partition(":")
     values = [row[name] for row in rows if row.get(name) is not None] if name else list(rows)
     if kind == "count":
         return len(values)
     if kind not in _MEASURES or not name:
-        raise Fault("VALIDATION_ERROR", f'data: there is no measure {measure!r}; write "count" or "sum:amount" (min, max, avg)')
-    return _MEASURES[kind](values) if values else None
+        raise Fault(INVALID, f'data: there is no measure {measure!r}; write "count" or "sum:amount" (min, max, avg)')
+    try:
+        return _MEASURES[kind](values) if values else None
+    except TypeError as error:
+        raise Fault(INVALID, f'data: "{measure}" cannot be made of these values: {error}', field=name) from None
 
 
 _MEASURES: Final[Mapping[str, Callable[[list[Any]], Any]]] = {

@@ -10,7 +10,7 @@ from typing import Any
 from nsplugin.platforms import load
 from nsplugin.rules.subject import Subject
 from nsplugin.runtime.desk import Desk, Grants, Visit
-from nsplugin.runtime.faults import Fault
+from nsplugin.runtime.faults import Fault, failed, not_carried
 from nsplugin.runtime.invocation import Facts
 from nsplugin.runtime.providers import Services
 from nsplugin_core.attempts import Attempt
@@ -78,12 +78,11 @@ class Answers:
             return self._refusal(method, error)
 
     def _refusal(self, method: str, error: Exception) -> Message:
-        if isinstance(error, Fault):
-            return _fault(error)
         if isinstance(error, StoreUnavailable):
             return _fault(Fault("RETRYABLE", f"{method}: the core's database can't be reached; try again later"))
-        _logger.error("%s of plugin %s failed", method, self._plugin, exc_info=error)
-        return _fault(Fault("INTERNAL", f"{method}: the platform failed ({type(error).__name__}); its log says more"))
+        if not isinstance(error, Fault):
+            _logger.error("%s of plugin %s failed", method, self._plugin, exc_info=error)
+        return _fault(failed(method, error))
 
 
 def reply(number: int, answer: Message) -> str:
@@ -93,7 +92,7 @@ def reply(number: int, answer: Message) -> str:
     except TooLongError:
         fault = Fault("TOO_LARGE", "the answer is too large for one call: ask for less at a time")
     except (TypeError, ValueError) as error:
-        fault = Fault("INTERNAL", f"the platform's answer is no JSON ({error})")
+        fault = not_carried(error)
     return encode({"t": "reply", "n": number, **_fault(fault)})
 
 

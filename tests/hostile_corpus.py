@@ -508,11 +508,38 @@ def _schemas() -> Values:
         yield f"pattern {pattern} on a trap", held({"pattern": pattern}, "a" * 40 + "!")
     yield "a trap in every item", held({"items": {"pattern": "^(a|a)+$"}}, ["a" * 40 + "!"] * 500)
     yield "a trap in key patterns", held({"patternProperties": {"^(a|a)+$": False}, "minProperties": 2}, {"a" * 40 + "!": 1})
+    yield from ((f"wide: {name}", held(schema, payload)) for name, schema, payload in _wide())
     yield "a payload that fits nothing", held(False, {"a": 1})
     yield "a thousand mismatches", held({"items": {"type": "string"}}, [1] * 1_000)
     yield "equal items by the thousand", held({"uniqueItems": True}, [[n % 7] for n in range(5_000)])
     yield "a multiple of a millionth", held({"multipleOf": 7e-300}, 1.5e300)
     yield "unevaluated branches", held({"anyOf": [{"properties": {"a": True}}] * 50, "unevaluatedProperties": False}, {"b": 1})
+
+
+def _wide() -> Iterator[tuple[str, Any, Any]]:
+    """Schemas with much to look through, for payloads that make it be looked through often."""
+    many = {f"r{n}": {} for n in range(20_000)}
+    closed = {"type": "object", "additionalProperties": False}
+    strange = {f"k{n}": 0 for n in range(20_000)}
+    yield "unknown keys beside missing ones", {**closed, "required": [*many]}, strange
+    yield "unknown keys beside known ones", {**closed, "properties": many}, strange
+    empty: list[Any] = [{}] * 50_000
+    yield "empty objects and many properties", {"items": {"required": ["x"], "properties": many}}, empty
+    yield "empty objects and many dependent names", {"items": {"dependentRequired": dict.fromkeys(many, [])}}, [*empty, 1] * 2
+    yield "empty objects and many dependent schemas", {"items": {"dependentSchemas": many}, "maxItems": 1}, empty
+    yield "empty objects and many key patterns", {"items": {"patternProperties": {"a": {}, "b": {}}}, "maxItems": 1}, empty
+    yield "texts that are none of many", {"items": {"enum": [*many]}}, [*strange]
+    yield "numbers that are none of many", {"items": {"enum": [*range(20_000)]}}, [*range(30_000, 50_000)]
+    near = {f"a{'c' * 118}{n:03}": {} for n in range(499)}
+    yield "names of 122 characters, all near", {**closed, "properties": near}, {f"b{'c' * 118}{n:03}z": 0 for n in range(3_000)}
+    texts = {"type": "object", "additionalProperties": {"type": "string"}}
+    yield "numbers in two objects of texts", {"anyOf": [texts, {**texts, "title": "x"}]}, {f"k{n}": n for n in range(20_000)}
+    tags = [{"properties": {f"{letter}{n}": {"const": 1} for n in range(8_000)}} for letter in "ab"]
+    yield "wrong tags of two branches", {"anyOf": tags}, {f"{letter}{n}": 2 for letter in "ab" for n in range(8_000)}
+    name = "n" * 200_000
+    reference = {"items": {"$ref": f"#/$defs/{name}"}, "$defs": {name: {"type": "string"}}, "maxItems": 1}
+    yield "a reference of 200,000 characters", reference, ["a"] * 60_000
+    yield "a pattern that is slow, but not very", {"items": {"pattern": "^(?:a|aa)+$"}}, ["a" * 12 + "b"] * 30_000
 
 
 _READABLE = {"top": _tops, "field": _fields, "schedule": _schedules, "payload": _payloads, "schema": _schemas}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import Final
 
-_LONGEST: Final = 128
-_MOST: Final = 500
+LONGEST: Final = 128
+MOST: Final = 500
 """No longer word and no more candidates are compared: a suggestion is a courtesy, and foreign input must not make it slow."""
 
 
@@ -20,12 +21,13 @@ def closest(word: str, candidates: Iterable[str], *, within: int = 2) -> str | N
 
     ``within``: how many characters may differ in a word of five or more.
     """
-    known = dict.fromkeys(candidates)
-    same = [name for name in known if fold(name) == fold(word)]
+    known = dict.fromkeys(islice(candidates, MOST + 1))
+    if len(word) > LONGEST or len(known) > MOST:
+        return None
+    folded = fold(word)
+    same = [name for name in known if len(name) <= LONGEST and fold(name) == folded]
     if same:
         return same[0] if len(same) == 1 else None
-    if len(word) > _LONGEST or len(known) > _MOST:
-        return None
     return _nearest(word, known, within)
 
 
@@ -44,16 +46,20 @@ def _nearest(word: str, candidates: Iterable[str], within: int) -> str | None:
 
 
 def _distance(left: str, right: str, limit: int) -> int:
-    """Insertions, deletions, replacements and swaps of neighbours; a number beyond ``limit`` when there are more."""
+    """Insertions, deletions, replacements and swaps of neighbours; a number beyond ``limit`` when there are more.
+
+    Only the cells near the diagonal are computed: those farther away are beyond ``limit``.
+    """
     before: list[int] = []
     above = list(range(len(right) + 1))
     for row, a in enumerate(left, 1):
-        line = [row]
-        for column, b in enumerate(right, 1):
-            step = min(above[column] + 1, line[-1] + 1, above[column - 1] + (a != b))
+        line = [row] + [limit + 1] * len(right)
+        for column in range(max(1, row - limit), min(len(right), row + limit) + 1):
+            b = right[column - 1]
+            step = min(above[column] + 1, line[column - 1] + 1, above[column - 1] + (a != b))
             if row > 1 and column > 1 and a == right[column - 2] and b == left[row - 2]:
                 step = min(step, before[column - 2] + 1)
-            line.append(step)
+            line[column] = step
         if min(line) > limit:
             return limit + 1
         before, above = above, line

@@ -464,3 +464,28 @@ def test_fifteen_large_payloads_are_within_the_bound(schema: Any, payload: Any) 
     """Looked up, not compared with each other: the size alone exhausts nothing (spec/manifest.md M5)."""
     budget = Budget()
     assert [list(mismatches(payload, schema, "/payload", budget=budget)) for _ in range(15)] == [[]] * 15
+
+
+# Bounds that steps do not count
+
+
+def test_patterns_together_take_no_longer_than_the_budget() -> None:
+    budget = Budget(seconds=0.01)
+    (found,) = mismatches(["a" * 14 + "b"] * 20_000, {"items": {"pattern": "^(?:a|aa)+$"}}, "/p", budget=budget)
+    assert found.message == "the payload cannot be held against its schema: its patterns take too long"
+    assert -0.1 < budget.seconds <= 0
+
+
+def test_of_many_constants_a_sentence_names_the_first_and_counts_the_others() -> None:
+    names = [f"name{number}" for number in range(300)]
+    shown = ", ".join(f'"{name}"' for name in names[:7])
+    (one,) = mismatches("other", {"enum": names}, "/p")
+    assert one.message == f'p: expected {shown} or 293 others, got "other"'
+    (both,) = mismatches("other", {"anyOf": [{"enum": names}, {"type": "integer"}]}, "/p")
+    assert both.message == f'p: expected {shown} or 294 others, got "other"'
+
+
+def test_what_is_wrong_by_every_branch_is_told_once() -> None:
+    texts = {"type": "object", "additionalProperties": {"type": "string"}}
+    schema = {"anyOf": [{**texts, "required": ["a"]}, {**texts, "required": ["b"]}]}
+    assert [found.pointer for found in mismatches({"k1": 1, "k2": 2}, schema, "/p")] == ["/p/k1", "/p/k2"]

@@ -11,8 +11,8 @@ from nsplugin.preinstall import check_manifest
 from nsplugin.reading import read
 
 CORPUS = list(corpus())
-LIMIT = 20
-"""Seconds that no single manifest may take, however slow and busy the machine. Each takes well under two."""
+LIMIT = 10
+"""CPU seconds that no single manifest may take, however slow the machine. Each takes well under three."""
 
 
 def test_the_corpus_is_large_and_named() -> None:
@@ -29,12 +29,12 @@ def test_what_the_corpus_is_made_of_is_sound() -> None:
 @pytest.mark.parametrize("hostile", CORPUS, ids=[hostile.name for hostile in CORPUS])
 def test_a_hostile_manifest_is_refused_in_words_and_in_time(hostile: Hostile) -> None:
     """M6: never a traceback, never a hang; each finding has a line, a column and something printable to say."""
-    started = time.monotonic()
+    started = time.process_time()
     document = read(hostile.data)
     report = check_manifest(hostile.data, timezone="America/New_York")
     assert bool(document.problems) == hostile.unreadable
     assert not report.ok
-    assert time.monotonic() - started < LIMIT
+    assert time.process_time() - started < LIMIT
     for problem in (*document.problems, *report.problems):
         assert problem.span is not None
         assert problem.message.isprintable() and (problem.hint or "a").isprintable()

@@ -117,3 +117,21 @@ def test_integers_of_any_size_have_a_short_form() -> None:
 def test_numbers_and_lists_read_well() -> None:
     assert [counted(number, "byte") for number in (0, 1, 65_537)] == ["0 bytes", "1 byte", "65,537 bytes"]
     assert [listed("abc"[:count], "or") for count in (1, 2, 3)] == ["a", "a or b", "a, b or c"]
+
+
+@given(st.text("ab_", max_size=9), st.text("ab_", max_size=9))
+def test_near_is_at_most_two_slips_away(word: str, name: str) -> None:
+    """Held against the whole table of distances; only a band of it is computed."""
+    folded, slips = fold(word) == fold(name), distance(word, name)
+    assert (closest(word, [name]) == name) == (folded or slips <= (2 if len(word) > 4 else 1 if len(word) > 2 else 0))
+
+
+def distance(left: str, right: str) -> int:
+    table = {(row, column): row + column for row in range(len(left) + 1) for column in range(len(right) + 1)}
+    for row, a in enumerate(left, 1):
+        for column, b in enumerate(right, 1):
+            steps = [table[row - 1, column] + 1, table[row, column - 1] + 1, table[row - 1, column - 1] + (a != b)]
+            if row > 1 and column > 1 and (a, b) == (right[column - 2], left[row - 2]):
+                steps.append(table[row - 2, column - 2] + 1)
+            table[row, column] = min(steps)
+    return table[len(left), len(right)]

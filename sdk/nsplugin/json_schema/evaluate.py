@@ -20,10 +20,14 @@ from nsplugin.json_schema.scalars import number_fault, string_fault
 from nsplugin.json_schema.unevaluated import unevaluated_items, unevaluated_properties
 from nsplugin.json_schema.unions import misfit, too_many
 from nsplugin.json_schema.words import TYPE_WORDS, either, shown
-from nsplugin.nearest import closest
+from nsplugin.nearest import MOST
 from nsplugin.place import Place
 from nsplugin.pointers import UNKNOWN
 from nsplugin.wording import quoted
+
+_Sort = Literal["type", "constant"]
+_KEPT: Final = 20
+"""How many alternatives a mismatch keeps, for one sentence about several unions."""
 
 _DEEPEST: Final = 200
 """How many schemas may be at work inside each other. A value has at most 64 levels, and each takes a few."""
@@ -37,7 +41,8 @@ class Evaluation:
         self._value = value
         self._root = root
         self._depth = 0
-        self._constants: dict[int, frozenset[Hashable]] = {}
+        self._constants: dict[int, tuple[frozenset[Hashable], bool]] = {}
+        self._targets: dict[str, Any] = {}
 
     def run(self) -> list[Mismatch]:
         """Every mismatch. Raises :class:`Exhausted` at the end of the budget."""
@@ -66,10 +71,10 @@ class Evaluation:
         types = [schema["type"]] if isinstance(schema.get("type"), str) else listed(schema, "type")
         known = [name for name in types if isinstance(name, str) and name in TYPES]
         if known and len(known) == len(types) and not any(has_type(value, kind, name) for name in known):
-            return [_expecting(value, [TYPE_WORDS[name] for name in known], place, "type")]
+            return [self._expecting(value, known, TYPE_WORDS.__getitem__, place, "type")]
         for constants in ([schema["const"]] if "const" in schema else None, schema.get("enum")):
             if isinstance(constants, list) and not self._is_one_of(value, constants):
-                return [_expecting(value, [shown(item) for item in constants], place, "constant")]
+                return [self._expecting(value, constants, shown, place, "constant")]
         return []
 
     def _is_one_of(self, value: Any, constants: list[Any]) -> bool:
@@ -77,12 +82,30 @@ class Evaluation:
         if isinstance(value, str):
             self.budget.spend(1 + len(constants) // 64)
             return value in constants or UNKNOWN in constants
-        return key(value, self.budget) in self._keys(constants) or has_unknown(value) or has_unknown(constants)
+        keys, partial = self._keys(constants)
+        return key(value, self.budget) in keys or partial or has_unknown(value)
 
-    def _keys(self, constants: list[Any]) -> frozenset[Hashable]:
+    def _keys(self, constants: list[Any]) -> tuple[frozenset[Hashable], bool]:
+        """The keys of constants, and whether something in them is unknown."""
         if id(constants) not in self._constants:
-            self._constants[id(constants)] = frozenset(key(item, self.budget) for item in constants)
+            keys = frozenset(key(item, self.budget) for item in constants)
+            self._constants[id(constants)] = keys, has_unknown(constants)
         return self._constants[id(constants)]
+
+    def _expecting(self, value: Any, expected: list[Any], word: Callable[[Any], str], place: Place, sort: _Sort) -> Mismatch:
+        """The mismatch of type or constant; of many alternatives the first are kept, and the number of the others."""
+        if not expected:
+            return Mismatch(place, "no value is allowed here")
+        words = tuple(map(word, expected[:_KEPT]))
+        more = len(expected) - len(words)
+        text = f"expected {either(words, more)}, got {shown(value)}"
+        hint = self._meant(value, expected) if sort == "constant" and isinstance(value, str) else None
+        return Mismatch(place, text, hint, sort=sort, expected=words, more=more)
+
+    def _meant(self, value: str, constants: list[Any]) -> str | None:
+        known = [item for item in constants[: MOST + 1] if isinstance(item, str)] if self.budget.letters > 0 else []
+        meant = self.budget.suggestion(value, known)
+        return f"did you mean {quoted(meant)}?" if meant else None
 
     def _others(self, value: Any, kind: str, schema: Schema, place: Place) -> list[Mismatch]:
         found = list(self._own(value, kind, schema, place))
@@ -107,9 +130,12 @@ class Evaluation:
 
     def target(self, reference: Any) -> Any:
         """What a reference inside the schema leads to; something that is no schema for any other."""
-        if not isinstance(reference, str) or not references.is_local(reference, self._root):
+        if not isinstance(reference, str):
             return references.NOWHERE
-        return references.target(reference, self._root, self._anchors)
+        if reference not in self._targets:
+            local = references.is_local(reference, self._root)
+            self._targets[reference] = references.target(reference, self._root, self._anchors) if local else references.NOWHERE
+        return self._targets[reference]
 
     @cached_property
     def _anchors(self) -> dict[str, Any]:
@@ -164,11 +190,3 @@ _JUDGES: Final[dict[str, _Judge]] = {
     "unevaluatedProperties": Evaluation._unevaluated_properties,
     "unevaluatedItems": Evaluation._unevaluated_items,
 }
-
-
-def _expecting(value: Any, expected: list[str], place: Place, sort: Literal["type", "constant"]) -> Mismatch:
-    if not expected:
-        return Mismatch(place, "no value is allowed here")
-    text = f"expected {either(expected)}, got {shown(value)}"
-    meant = closest(value, [word.strip('"') for word in expected]) if sort == "constant" and isinstance(value, str) else None
-    return Mismatch(place, text, f"did you mean {quoted(meant)}?" if meant else None, sort=sort, expected=tuple(expected))

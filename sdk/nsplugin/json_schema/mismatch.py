@@ -17,8 +17,8 @@ Schema = Mapping[Any, Any]
 class Mismatch:
     """One mismatch. ``text`` follows the place in a sentence.
 
-    ``sort`` "type" and "constant" mark those that say just "expected …, got …", with the alternatives in ``expected``: several
-    of them, from the branches of a union, become one sentence.
+    ``sort`` "type" and "constant" mark those that say just "expected …, got …", with the first alternatives in ``expected``
+    and the number of further ones in ``more``: several of them, from the branches of a union, become one sentence.
     """
 
     place: Place
@@ -27,6 +27,7 @@ class Mismatch:
     target: Target = "value"
     sort: Literal["type", "constant", "other"] = "other"
     expected: tuple[str, ...] = ()
+    more: int = 0
 
 
 def listed(schema: Schema, keyword: str) -> list[Any]:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from nsplugin.json_schema.mismatch import Mismatch, Schema, mapped, names
 from nsplugin.json_schema.patterns import PatternError, search
 from nsplugin.json_schema.scalars import Bound, size_fault
-from nsplugin.json_schema.words import TYPE_WORDS, several
-from nsplugin.nearest import closest
+from nsplugin.json_schema.words import SHOWN, TYPE_WORDS, several
 from nsplugin.place import Place
 from nsplugin.pointers import UNKNOWN
 from nsplugin.wording import quoted
@@ -31,9 +30,9 @@ def object_mismatches(evaluation: Evaluation, value: dict[Any, Any], schema: Sch
     if not _NAMING.isdisjoint(schema):
         strange = _strange(evaluation, value, schema)
         required = names(schema, "required") if whole else []
-        evaluation.budget.spend(len(required) // 8)
         missing = [name for name in required if name not in value]
-        yield from _named_wrongly(strange, missing, schema, place)
+        evaluation.budget.spend(len(required) // 8 + len(missing))
+        yield from _named_wrongly(evaluation, strange, missing, schema, place)
     yield from _members(evaluation, value, schema, place)
     if not _SELDOM.isdisjoint(schema):
         wrong = size_fault(len(value) - (not whole), schema, _SIZES if whole else _MOST, "key")
@@ -66,18 +65,24 @@ def fits_key(evaluation: Evaluation, pattern: Any, name: str) -> bool:
         return True
 
 
-def _named_wrongly(strange: list[str], missing: list[str], schema: Schema, place: Place) -> Iterator[Mismatch]:
+def _named_wrongly(
+    evaluation: Evaluation, strange: list[str], missing: list[str], schema: Schema, place: Place
+) -> Iterator[Mismatch]:
     """Unknown and missing keys; a misspelt one is one mismatch, not two."""
-    known = [name for name in mapped(schema, "properties") if isinstance(name, str)]
-    for name in strange:
-        meant = closest(name, missing) or closest(name, known)
-        missing = [each for each in missing if each != meant]
-        hint = f"did you mean {quoted(meant)}?" if meant else f"known: {several(map(quoted, known))}" if known else "remove it"
-        yield Mismatch((place, name), f"unknown key {quoted(name)}", hint, "key")
-    for name in missing:
-        yield Mismatch(
-            place, f"{quoted(name)} is missing", f"add {quoted(name)}{_of_type(mapped(schema, 'properties').get(name))}"
-        )
+    lacking, suggestion = dict.fromkeys(missing), evaluation.budget.suggestion
+    properties = mapped(schema, "properties")
+    if strange:
+        evaluation.budget.spend(len(properties) // 8)
+        known = [name for name in properties if isinstance(name, str)]
+        others = f"known: {several(map(quoted, known[:SHOWN]), more=len(known[SHOWN:]))}" if known else "remove it"
+        for name in strange:
+            meant = suggestion(name, lacking) or suggestion(name, known)
+            if meant in lacking:
+                del lacking[meant]
+            hint = f"did you mean {quoted(meant)}?" if meant else others
+            yield Mismatch((place, name), f"unknown key {quoted(name)}", hint, "key")
+    for name in lacking:
+        yield Mismatch(place, f"{quoted(name)} is missing", f"add {quoted(name)}{_of_type(properties.get(name))}")
 
 
 def _of_type(schema: Any) -> str:
@@ -90,7 +95,7 @@ def _members(evaluation: Evaluation, value: dict[Any, Any], schema: Schema, plac
     for name, item in value.items() if properties else ():
         if name in properties:
             yield from evaluation.mismatches(item, properties[name], (place, name))
-    for pattern, own in mapped(schema, "patternProperties").items():
+    for pattern, own in mapped(schema, "patternProperties").items() if value else ():
         for name in value:
             if isinstance(name, str) and isinstance(pattern, str) and fits_key(evaluation, pattern, name):
                 yield from evaluation.mismatches(value[name], own, (place, name))
@@ -107,11 +112,12 @@ def _names(evaluation: Evaluation, value: dict[Any, Any], schema: Schema, place:
 
 
 def _dependent(evaluation: Evaluation, value: dict[Any, Any], schema: Schema, place: Place, whole: bool) -> Iterator[Mismatch]:
-    for name, needed in mapped(schema, "dependentRequired").items() if whole else ():
-        for other in names({name: needed}, name) if name in value else ():
+    required, schemas = mapped(schema, "dependentRequired"), mapped(schema, "dependentSchemas")
+    for name in value if whole and required else ():
+        for other in names(required, name):
             evaluation.budget.spend()
             if other not in value:
                 yield Mismatch(place, f"{quoted(other)} is missing: {quoted(name)} needs it")
-    for name, own in mapped(schema, "dependentSchemas").items():
-        if name in value:
-            yield from evaluation.mismatches(value, own, place)
+    for name in value if schemas else ():
+        if name in schemas:
+            yield from evaluation.mismatches(value, schemas[name], place)

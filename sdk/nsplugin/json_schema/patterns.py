@@ -52,6 +52,8 @@ def search(pattern: str, text: str, budget: Budget) -> bool:
     Raises :class:`PatternError` for a pattern that cannot be used and :class:`Exhausted` for one that backtracks without end.
     """
     budget.spend(1 + len(text) // 64)
+    if budget.seconds <= 0:
+        raise Exhausted("its patterns take too long", "make the payload smaller, or the patterns simpler")
     started = perf_counter()
     try:
         return compiled(pattern).search(text, timeout=max(budget.seconds, 0.001)) is not None

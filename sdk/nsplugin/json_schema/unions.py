@@ -20,11 +20,12 @@ def misfit(value: Any, branches: Sequence[Any], faults: Sequence[Faults], place:
     """
     serious = [each for each in faults if not _is_flat(each, place)]
     if not serious:
-        return [_expecting(place, value, [word for each in faults for word in each[0].expected])]
+        return [_expecting(place, value, [each[0] for each in faults])]
     meant = [each for each in serious if not _tags(each, place)] or serious
     if len(meant) == 1:
         return list(meant[0])
-    common = [found for found in meant[0] if all(found in each for each in meant)]
+    others = [set(each) for each in meant[1:]]
+    common = [found for found in meant[0] if all(found in each for each in others)]
     return common or _wrong_tag(value, meant, place) or [_none(branches, faults, place)]
 
 
@@ -55,17 +56,22 @@ def _tags(faults: Faults, place: Place) -> list[Mismatch]:
     return [found for found in faults if found.sort == "constant" and found.place is not None and found.place[0] == place]
 
 
-def _expecting(place: Place, value: Any, expected: Sequence[str]) -> Mismatch:
-    return Mismatch(place, f"expected {either(expected)}, got {shown(value)}", sort="type", expected=tuple(expected))
+def _expecting(place: Place, value: Any, faults: Faults) -> Mismatch:
+    expected, more = tuple(word for each in faults for word in each.expected), sum(each.more for each in faults)
+    text = f"expected {either(expected, more)}, got {shown(value)}"
+    return Mismatch(place, text, sort="type", expected=expected, more=more)
 
 
 def _wrong_tag(value: Any, branches: Sequence[Faults], place: Place) -> list[Mismatch]:
     """The tag that is wrong by every branch, with all that it may be."""
-    for candidate in _tags(branches[0], place):
-        same = [found for each in branches for found in _tags(each, place) if found.place == candidate.place]
-        if len(same) == len(branches) and candidate.place is not None:
-            tag = value.get(candidate.place[1]) if isinstance(value, dict) else None
-            return [_expecting(candidate.place, tag, [word for found in same for word in found.expected])]
+    by_place: dict[Place, list[Mismatch]] = {}
+    for each in branches:
+        for found in _tags(each, place):
+            by_place.setdefault(found.place, []).append(found)
+    for candidate, same in by_place.items():
+        if len(same) == len(branches) and candidate is not None:
+            tag = value.get(candidate[1]) if isinstance(value, dict) else None
+            return [_expecting(candidate, tag, same)]
     return []
 
 

@@ -20,7 +20,7 @@ TYPE_WORDS: Final = {
 }
 
 _PLAIN_NAME: Final = pattern(r"[A-Za-z_$][A-Za-z0-9_$]{0,40}")
-_LISTED: Final = 8
+SHOWN: Final = 8
 """How many alternatives a sentence names."""
 
 
@@ -39,16 +39,16 @@ def shown(value: Any) -> str:
     return TYPE_WORDS["object" if isinstance(value, dict) else "array" if isinstance(value, list) else "other"]
 
 
-def either(words: Iterable[str]) -> str:
-    """``a``, ``a or b``, ``a, b or c``; a long list is cut."""
-    return several(words, "or")
+def either(words: Iterable[str], more: int = 0) -> str:
+    """``a``, ``a or b``, ``a, b or c``; a long list is cut. ``more``: how many there are besides."""
+    return several(words, "or", more)
 
 
-def several(words: Iterable[str], last: str = "and") -> str:
-    """``a``, ``a and b``, ``a, b and c``; a long list is cut."""
+def several(words: Iterable[str], last: str = "and", more: int = 0) -> str:
+    """``a``, ``a and b``, ``a, b and c``; a long list is cut. ``more``: how many there are besides."""
     known = list(dict.fromkeys(words))
-    if len(known) > _LISTED:
-        known = [*known[: _LISTED - 1], f"{len(known) - _LISTED + 1} others"]
+    if len(known) + more > SHOWN:
+        known = [*known[: SHOWN - 1], f"{len(known) + more - SHOWN + 1} others"]
     return listed(known, last)
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from nsplugin.record import record
 from nsplugin_cli.diagnostic import CONFIG_CODE, WrongCall
-from nsplugin_cli.rule_names import advice, code_of
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -24,6 +23,8 @@ def codes(items: Iterable[str], where: str) -> tuple[str, ...]:
 
 
 def _code(item: str, where: str) -> str:
+    from nsplugin_cli.rule_names import advice, code_of
+
     code = code_of(item)
     if code is None:
         raise WrongCall(f"{where}: no rule has the code or name {item!r}; {advice(item)}")

@@ -51,7 +51,7 @@ def read_python(data: bytes, path: str, resolve: Resolve | None = None, wanted: 
     reader = _Reader(Module(path, text, Tree(tree)), resolve)
     definitions = tuple(reader.definitions())
     missing = bool(wanted) and reader.lacks(wanted)
-    instead = None if missing or not wanted else reader.instead(wanted)
+    instead = None if missing or not wanted else reader.instead(wanted, definitions)
     reader.release()
     return SourceFile(path=path, definitions=definitions, ignores=ignores, lacks=missing, instead=instead)
 
@@ -119,8 +119,11 @@ class _Reader:
 
         return lacks(self.module, self.evaluator.modules, names)
 
-    def instead(self, names: Sequence[str]) -> tuple[str, str, Span] | None:
-        """What stands in those attributes and surely is no definition."""
+    def instead(self, names: Sequence[str], definitions: Iterable[SourceDefinition]) -> tuple[str, str, Span] | None:
+        """What stands in those attributes and surely is no definition; a look at the definitions is mostly enough."""
+        held = [definition.raw.get("jobs") for definition in definitions if definition.attribute in names]
+        if any(not isinstance(jobs, list) or UNKNOWN not in jobs for jobs in held):
+            return None
         from nsplugin_cli.source.python_entry import held_instead
 
         return held_instead(self.module, self.evaluator, names)

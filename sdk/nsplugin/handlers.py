@@ -25,11 +25,12 @@ YIELDS: Final = "it contains yield, so calling it would run none of its code"
 
 @record
 class Parameter:
-    """A parameter that a call by name can reach, or (``positional_only``) cannot."""
+    """A parameter: ``positional_only`` ones cannot be reached by name, ``keyword_only`` ones not by position."""
 
     name: str
     required: bool
     positional_only: bool = False
+    keyword_only: bool = False
 
 
 @record
@@ -135,7 +136,7 @@ def _from_code(function: FunctionType) -> Handler:
     ]
     defaults = function.__kwdefaults__ or {}
     names = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
-    keywords = [Parameter(name=name, required=name not in defaults) for name in names]
+    keywords = [Parameter(name=name, required=name not in defaults, keyword_only=True) for name in names]
     any_name = bool(code.co_flags & inspect.CO_VARKEYWORDS)
     return Handler(described="", callable=True, parameters=(*positional, *keywords), any_name=any_name)
 
@@ -150,6 +151,7 @@ def _from_signature(signature: inspect.Signature) -> Handler:
                 name=parameter.name,
                 required=parameter.default is inspect.Parameter.empty,
                 positional_only=parameter.kind is inspect.Parameter.POSITIONAL_ONLY,
+                keyword_only=parameter.kind is inspect.Parameter.KEYWORD_ONLY,
             )
             for parameter in parameters
             if parameter.kind not in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
@@ -184,8 +186,9 @@ def _bound(handler: Handler, positional: int, keywords: Iterable[str]) -> Handle
     """The same handler after its first parameters, and some by name, were given: those are taken."""
     if handler.parameters is None:
         return handler
-    left = handler.parameters[positional:]
-    return replace(handler, parameters=tuple(item for item in left if item.name not in keywords))
+    by_position = [item for item in handler.parameters if not item.keyword_only]
+    taken = {*keywords, *(item.name for item in by_position[:positional])}
+    return replace(handler, parameters=tuple(item for item in handler.parameters if item.name not in taken))
 
 
 def _static_method(value: Any, depth: int) -> Handler:
@@ -213,7 +216,7 @@ def _number(value: float, depth: int) -> Handler:
 
 def _instance(value: Any, depth: int) -> Handler:
     described = f"an instance of {type_name(value)}"
-    method = _type_attribute(value, "__call__")
+    method = type_attribute(value, "__call__")
     if method is None:
         return Handler(described=described, callable=False)
     inner = inspect.getattr_static(value, "__wrapped__", None)
@@ -226,7 +229,7 @@ def _instance(value: Any, depth: int) -> Handler:
     return Handler(described=described, callable=True, refused=_OPAQUE)
 
 
-def _type_attribute(value: Any, name: str) -> Any:
+def type_attribute(value: Any, name: str) -> Any:
     """What the type of ``value`` holds under that name, found without running a descriptor or a metaclass."""
     for entry in _mro(type(value)):
         attributes = type.__dict__["__dict__"].__get__(entry)

@@ -19,7 +19,6 @@ from nsplugin.runtime.desk import Desk, Grants
 from nsplugin.runtime.faults import CallError
 from nsplugin.runtime.invocation import Facts, Run
 from nsplugin.runtime.local import LocalCaller, VirtualTime
-from nsplugin.runtime.locks import Lock
 from nsplugin.runtime.memory import MemoryQueue, MemoryValues
 from nsplugin.runtime.providers import Services
 from nsplugin.runtime.records import Record
@@ -54,7 +53,7 @@ def published() -> Iterator[tuple[str, Any, Any]]:
         ("context", cogover_context.JobContext, cogover),
         ("request", context.Request, HttpRequest(method="GET", path="/")),
         ("call", context.Call, Call("call")),
-        ("lock", cogover_context.Lock, Lock(None, "a", 1, 2)),  # type: ignore[arg-type]
+        ("lock", cogover_context.Lock, cogover.locks.acquire("a", lease_ms=1).result()),
         ("orders", records.DataObject, cogover.data.object("order")),
         ("status", records.Field, status),
         ("record", records.Record, Record(id="a")),

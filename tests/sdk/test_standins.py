@@ -104,7 +104,8 @@ def test_a_providers_own_failure_is_a_failure_of_the_platform(answer: Any, messa
             caught.append(error)
 
     for handler in (asks, asks_too):
-        result = run_job(job(handler), providers=Providers(org=Failing(answer)))  # type: ignore[arg-type]
+        failing: Any = Failing(answer)
+        result = run_job(job(handler), providers=Providers(org=failing))
         assert result.succeeded, result.error
         assert str(caught[-1]).startswith(message)
         if isinstance(answer, Exception):
@@ -116,7 +117,8 @@ def test_a_provider_that_ends_the_process_ends_the_attempt() -> None:
         with contextlib.suppress(SystemExit):
             org.user("a")
 
-    result = run_job(job(asks), providers=Providers(org=Failing(SystemExit(3))))  # type: ignore[arg-type]
+    failing: Any = Failing(SystemExit(3))
+    result = run_job(job(asks), providers=Providers(org=failing))
     assert result.succeeded, result.error
 
 
@@ -221,7 +223,7 @@ def test_an_output_at_the_limit_is_handed_over_whole() -> None:
 
 
 def test_made_up_ids_are_free_ones_whatever_the_order() -> None:
-    given = [{"id": "order-1", "v": 1}, {"v": 2}, {"id": 0, "v": 3}, {"v": 4}, {"id": "order-3", "v": 5}]
+    given: list[dict[str, Any]] = [{"id": "order-1", "v": 1}, {"v": 2}, {"id": 0, "v": 3}, {"v": 4}, {"id": "order-3", "v": 5}]
     data: Any = orders(*given).data
     assert [(each["id"], each["v"]) for each in data.all("order")] == [
         ("order-1", 1),

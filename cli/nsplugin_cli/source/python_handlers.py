@@ -67,4 +67,4 @@ def _parameters(arguments: ast.arguments) -> list[Parameter]:
         for index, arg in enumerate(positional)
     ]
     by_name: list[Any] = list(zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True))
-    return [*by_position, *(Parameter(name=arg.arg, required=default is None) for arg, default in by_name)]
+    return [*by_position, *(Parameter(name=arg.arg, required=default is None, keyword_only=True) for arg, default in by_name)]

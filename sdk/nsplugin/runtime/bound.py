@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from nsplugin.handlers import describe
+from nsplugin.handlers import Parameter, describe, type_attribute
 from nsplugin.payload_model import PayloadModel
 from nsplugin.platforms import HandlerParameters
 from nsplugin.record import record
@@ -16,12 +17,12 @@ from nsplugin.runtime.invocation import Run
 
 @record
 class BoundHandler:
-    """``names`` are the fields handed over by name, or with ``whole`` the whole context as the only argument."""
+    """``names`` are the fields handed over by name, or ``whole`` the one parameter that takes the whole context."""
 
     function: Callable[..., Any]
     offered: tuple[str, ...]
     names: tuple[str, ...]
-    whole: bool
+    whole: Parameter | None
     asynchronous: bool
     model: PayloadModel | None = None
 
@@ -30,8 +31,10 @@ class BoundHandler:
         if self.model is not None:
             run.payload = self.model.validated(run.payload)
         context = Context(run, self.offered)
-        if self.whole:
+        if self.whole is not None and self.whole.positional_only:
             return self.function(context)
+        if self.whole is not None:
+            return self.function(**{self.whole.name: context})
         return self.function(**{name: getattr(context, name) for name in self.names})
 
     async def run(self, run: Run) -> Any:
@@ -56,12 +59,15 @@ def _bind(function: Callable[..., Any], offered: tuple[str, ...], whole: str, mo
         function=function,
         offered=offered,
         names=known.chosen(offered),
-        whole=bool(whole) and known.only_parameter == whole,
+        whole=next(iter(known.parameters or ())) if known.only_parameter == whole else None,
         asynchronous=_is_asynchronous(function),
         model=model,
     )
 
 
 def _is_asynchronous(function: Callable[..., Any]) -> bool:
-    called = vars(type(function)).get("__call__")
+    while isinstance(function, functools.partial):
+        function = function.func
+    called = type_attribute(function, "__call__")
+    called = called.__func__ if isinstance(called, staticmethod) else called
     return any(map(inspect.iscoroutinefunction, (function, inspect.unwrap(function), called)))

@@ -178,8 +178,13 @@ def _starting(kind: str, provider: str, callback: str, id_name: str) -> Action:
 
 def _begin(waiting: Waiting, started: Any) -> None:
     """Note the execution's id, now or when the provider's future brings it."""
+
+    def noted(done: Future[str]) -> None:
+        if not done.cancelled() and done.exception() is None:
+            waiting.begun(done.result())
+
     if isinstance(started, Future):
-        started.add_done_callback(lambda done: done.cancelled() or done.exception() or waiting.begun(done.result()))
+        started.add_done_callback(noted)
     else:
         waiting.begun(started)
 

@@ -13,6 +13,8 @@ MAX_BYTES: Final = 1 << 20
 
 _BOM: Final = b"\xef\xbb\xbf"
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
+_ALONE: Final = re.compile(rb"\r(?!\n)")
+"""A line end of the language that the grammar does not know: a comment would go on to the end of the file."""
 _DEEP: Final = re.compile(rb"[\[({]{500}")
 
 
@@ -38,7 +40,7 @@ def decode(data: bytes) -> bytes:
         body.decode("utf-8")
     except UnicodeDecodeError as error:
         raise Unreadable(f"byte 0x{body[error.start]:02x} is not UTF-8", _at(body, error.start), "save it as UTF-8") from None
-    return body
+    return _ALONE.sub(b"\n", body) if b"\r" in body else body
 
 
 def _at(data: bytes, offset: int) -> Span:

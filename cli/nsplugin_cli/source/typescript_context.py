@@ -116,6 +116,7 @@ class Walk:
     enqueues: list[Enqueue] = field(default_factory=list)
     uses: list[ContextUse] = field(default_factory=list)
     seen: set[Any] = field(default_factory=set)
+    pending: list[tuple[Frame, Node]] = field(default_factory=list)
 
     @property
     def method(self) -> Path:
@@ -137,6 +138,8 @@ class Walk:
         if b"arguments" in function.module.data and b"arguments" in function.module.text(function.node).encode():
             self.known = False
         self._function(function, frame)
+        while self.pending:
+            self._read(*self.pending.pop())
         return frame
 
     def _function(self, function: FunctionValue, frame: Frame) -> None:
@@ -149,7 +152,7 @@ class Walk:
         self.seen.add(mark)
         body = function.node.child_by_field_name("body")
         if body is not None:
-            self._read(frame, body)
+            self.pending.append((frame, body))
 
     def _read(self, frame: Frame, body: Node) -> None:
         """Visit a body in source order; declarations of names on the way extend what is known."""

@@ -36,7 +36,7 @@ class TypeScriptRepository:
 
     def _find(self, folder: str, written: str) -> tuple[str, bytes] | None:
         for candidate in self._candidates(folder, written):
-            if candidate.is_file() and candidate.resolve().is_relative_to(self.root):
+            if os.path.isfile(candidate) and candidate.resolve().is_relative_to(self.root):
                 data = self._read(candidate)
                 if data is not None:
                     return str(candidate), data

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Final
 
 from tree_sitter import Node
 
-from nsplugin_cli.source.typescript_names import SCOPES, Bound, Names, names_of, scope_of
+from nsplugin_cli.source.typescript_names import Bound, Names, names_of, scope_of
 from nsplugin_cli.source.typescript_tree import Source
 
 UNBOUND: Final = object()
@@ -43,15 +45,34 @@ class Module(Source):
         return self._homes[mark]
 
     def _home(self, node: Node, name: str) -> tuple[int, Bound] | None:
-        around = node.parent
-        while around is not None:
-            if around.type in SCOPES:
-                names = self._scope(around)
-                if name in names:
-                    return around.id, names[name]
-            around = around.parent
+        for scope in self._around(node):
+            names = self._scope(scope)
+            if name in names:
+                return scope.id, names[name]
         bound = self.names.bound
         return (self.root.id, bound[name]) if name in bound else None
+
+    def _around(self, node: Node) -> Iterator[Node]:
+        """The scopes around a node, the nearest first. A node's own parents are not asked: each of them costs a walk."""
+        starts, scopes, outer = self._nesting
+        at = bisect_right(starts, node.start_byte) - 1 if node.id != self.root.id else -1
+        while at >= 0:
+            if scopes[at].end_byte >= node.end_byte and scopes[at].id != node.id:
+                yield scopes[at]
+            at = outer[at]
+
+    @cached_property
+    def _nesting(self) -> tuple[list[int], list[Node], list[int]]:
+        """Where each scope starts, the scopes, and the index of the one around each (or -1)."""
+        scopes = self.captured.get("scope", [])
+        outer: list[int] = []
+        open_: list[int] = []
+        for at, scope in enumerate(scopes):
+            while open_ and scopes[open_[-1]].end_byte <= scope.start_byte:
+                open_.pop()
+            outer.append(open_[-1] if open_ else -1)
+            open_.append(at)
+        return [scope.start_byte for scope in scopes], scopes, outer
 
     def _scope(self, scope: Node) -> dict[str, Bound]:
         if scope.id not in self._scopes:

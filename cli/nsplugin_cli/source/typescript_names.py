@@ -66,14 +66,6 @@ FUNCTIONS: Final = frozenset(
     {"arrow_function", "function_expression", "function_declaration", "method_definition", "generator_function", "function"}
     | {"generator_function_declaration"}
 )
-SCOPES: Final = FUNCTIONS | {
-    "statement_block",
-    "for_statement",
-    "for_in_statement",
-    "catch_clause",
-    "switch_body",
-    "class_static_block",
-}
 
 
 def scope_of(source: Source, scope: Node) -> dict[str, Bound]:

@@ -13,7 +13,8 @@ from nsplugin.record import record
 from nsplugin.spans import Position, Span
 
 SUFFIXES: Final = (".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx")
-
+_DEEPEST: Final = 400
+"""No one writes deeper; the time that a query takes grows with the square of the depth."""
 
 _QUERY: Final = """
 (call_expression) @call
@@ -27,6 +28,11 @@ _QUERY: Final = """
 (do_statement) @loop
 (for_statement) @loop
 (comment) @comment
+[
+  (arrow_function) (function_expression) (function_declaration) (method_definition) (generator_function)
+  (generator_function_declaration) (statement_block) (for_statement) (for_in_statement) (catch_clause) (switch_body)
+  (class_static_block)
+] @scope
 """
 
 
@@ -65,9 +71,11 @@ class Source:
 
     @cached_property
     def captured(self) -> dict[str, list[Node]]:
-        """All calls, assigned targets, loops and comments of the file, each list in source order."""
-        found = QueryCursor(self._grammar.query).captures(self.root)
-        return {name: sorted(nodes, key=lambda node: node.start_byte) for name, nodes in found.items()}
+        """All calls, assigned targets, loops, comments and scopes of the file, each list in source order."""
+        cursor = QueryCursor(self._grammar.query)
+        cursor.set_max_start_depth(_DEEPEST)
+        found = cursor.captures(self.root)
+        return {name: sorted(nodes, key=lambda node: (node.start_byte, -node.end_byte)) for name, nodes in found.items()}
 
     @cached_property
     def calls(self) -> list[Node]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -31,11 +32,11 @@ class Candidate:
 
 def candidate(path: str, code: Path | None, command: str, seconds: float) -> Candidate | Report:
     """What lies at a path; the report alone when it cannot be built. Raises :class:`WrongCall`."""
-    if code is not None and not code.is_dir():
+    if code is not None and not os.path.isdir(code):
         raise WrongCall(f"--code: {code} is no folder")
     if path == "-" or path.endswith(".json"):
         return _given(path, code, command)
-    if not Path(path).exists():
+    if not os.path.exists(path):
         raise WrongCall(f"{path} does not exist: name a plugin's folder or a manifest")
     return _built(Path(path), code, command, seconds)
 

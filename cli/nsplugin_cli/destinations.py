@@ -56,7 +56,7 @@ def _destination(target: Target, out: Path | None) -> Path:
 
 
 def _is_folder(path: Path, text: str) -> bool:
-    return path.is_dir() or text.endswith("/") or path.suffix != ".json"
+    return os.path.isdir(path) or text.endswith("/") or path.suffix != ".json"
 
 
 def _holds(path: Path, data: bytes) -> bool | None:

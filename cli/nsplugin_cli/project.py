@@ -60,7 +60,7 @@ def at(folder: Path) -> Project | None:
     own, shared = (folder / name for name in FILE_NAMES)
     if os.path.lexists(own):
         return read(own)
-    if shared.is_file() and _mentions_us(shared):
+    if os.path.isfile(shared) and _mentions_us(shared):
         return read(shared)
     return None
 
@@ -78,13 +78,13 @@ def _has_table(data: bytes) -> bool:
     try:
         tool = tomli.loads(data.decode("utf-8-sig")).get("tool")
     except (UnicodeDecodeError, tomli.TOMLDecodeError, RecursionError):
-        return re.search(rb"^\s*\[\s*tool\s*\.\s*nsplugin\s*\]", data, re.MULTILINE) is not None
+        return re.search(rb"^[ \t]*\[[ \t]*tool[ \t]*\.[ \t]*nsplugin[ \t]*\]", data, re.MULTILINE) is not None
     return isinstance(tool, dict) and "nsplugin" in tool
 
 
 def read(path: Path) -> Project:
     """Read and judge a project file. Never raises on bad content: see ``Project.faults``."""
-    if path.exists() and not path.is_file():
+    if os.path.exists(path) and not os.path.isfile(path):
         return _unreadable(path, f"it is {kind(path)}")
     try:
         with path.open("rb") as file:
@@ -126,8 +126,8 @@ def _judged(path: Path, text: str, document: dict[str, Any]) -> Project:
         return _unreadable(path, "[tool.nsplugin] must be a table", text)
     places = Places(text, ".".join(header))
     found = tuple(faults(table, places))
-    wrong = {key for key in table if any(fault.pointer == join("", key) for fault in found)}
-    known = {key: value for key, value in table.items() if key not in wrong}
+    wrong = {fault.pointer for fault in found}
+    known = {key: value for key, value in table.items() if join("", key) not in wrong}
     found_at = {key: places.of(key)[1] for key, value in known.items() if isinstance(value, str)}
     spans = {key: span for key, span in found_at.items() if span is not None}
     return Project(folder=path.parent, file=path, text=text, table=known, spans=spans, faults=found)

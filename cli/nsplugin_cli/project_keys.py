@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
+from nsplugin.lazy import pattern
 from nsplugin.platforms import NAMES
 from nsplugin.pointers import join
 from nsplugin.rules._family import Found
 from nsplugin.spans import Span
 from nsplugin.wording import clipped, found, listed
+
+MAX_ADVICE: Final = 100
+"""For so many wrong codes it is looked for what was meant: nobody mistypes more."""
+MAX_TEXT: Final = 1_000
+"""Longer than any path, and short enough for a command line."""
 
 
 def faults(table: Mapping[str, Any], places: Places) -> Iterator[Found]:
@@ -34,19 +42,21 @@ def _no_rules(key: str, value: Any, places: Places) -> Iterator[Found]:
     from nsplugin_cli.rule_names import advice, code_of
 
     lists = value.values() if isinstance(value, dict) else [value]
-    for item in dict.fromkeys(item for items in lists for item in items if code_of(item) is None):
+    unknown = dict.fromkeys(item for items in lists for item in items if code_of(item) is None)
+    for number, item in enumerate(unknown):
         message, span = f"`{key}` names {found(item, 'json')}, which is no rule", places.item(key, item)
-        yield Found(pointer=join("", key), message=message, hint=advice(item), span=span)
+        hint = advice(item) if number < MAX_ADVICE else None
+        yield Found(pointer=join("", key), message=message, hint=hint, span=span)
 
 
 def _no_patterns(key: str, value: Mapping[str, Any], places: Places) -> Iterator[Found]:
     """What is written for files and can match none."""
     from nsplugin_cli.git_patterns import is_pattern
 
-    for pattern in value:
-        if not is_pattern(pattern):
-            message = f"`{key}` names {found(pattern, 'json')}, which is no path pattern"
-            yield Found(pointer=join("", key), message=message, hint=_PATTERNS, span=places.item(key, pattern))
+    for written in value:
+        if not is_pattern(written):
+            message = f"`{key}` names {found(written, 'json')}, which is no path pattern"
+            yield Found(pointer=join("", key), message=message, hint=_PATTERNS, span=places.item(key, written))
 
 
 def _unknown(key: str, span: Span | None) -> Found:
@@ -64,7 +74,9 @@ def _platform(value: Any) -> str | None:
 
 
 def _text(value: Any) -> str | None:
-    return None if isinstance(value, str) and value else f"must be a string that is not empty, not {found(value, 'json')}"
+    if not isinstance(value, str) or not value:
+        return f"must be a string that is not empty, not {found(value, 'json')}"
+    return f"has {len(value):,} characters: it may have {MAX_TEXT}" if len(value) > MAX_TEXT else None
 
 
 def _entry(value: Any) -> str | None:
@@ -134,27 +146,51 @@ class Places:
     def __init__(self, text: str, header: str) -> None:
         self._lines = text.splitlines()
         self._header = header
+        self._strings: dict[str, dict[str, Span]] = {}
 
     def of(self, key: str) -> tuple[Span | None, Span | None]:
         """The spans of the key and of its value (to the end of the line)."""
-        pattern = re.compile(rf"""\s*(["']?{re.escape(key)}["']?)\s*=\s*("[^"]*"|'[^']*'|[^#]*?|.*?)\s*(?:#.*)?$""")
-        for number, line in self._own_lines():
-            found = pattern.match(line)
-            if found is not None:
-                return _span(number, found, 1), _span(number, found, 2)
-        return self._subtable(key), self._subtable(key)
+        if key in self._keys:
+            return self._keys[key]
+        table = self._tables.get(".".join(filter(None, (self._header, key))))
+        return table, table
 
     def item(self, key: str, text: str) -> Span | None:
         """The span of a text somewhere in the value of a key, which may go over several lines."""
         around = self.of(key)[1]
         if around is None:
             return None
-        for number in range(around.line, len(self._lines) + 1):
-            start = around.column - 1 if number == around.line else 0
-            for string in re.compile(r"""(["'])(.*?)\1|#.*""").finditer(self._lines[number - 1], start):
-                if string[2] == text:
-                    return _span(number, string, 0)
-        return around
+        if key not in self._strings:
+            self._strings[key] = {}
+            for string, span in self._strings_from(around):
+                self._strings[key].setdefault(string, span)
+        return self._strings[key].get(text, around)
+
+    def _strings_from(self, place: Span) -> Iterator[tuple[str, Span]]:
+        for number in range(place.line, len(self._lines) + 1):
+            start = place.column - 1 if number == place.line else 0
+            for string in _STRING.finditer(self._lines[number - 1], start):
+                if string[1]:
+                    yield string[2], _span(number, *string.span())
+
+    @cached_property
+    def _keys(self) -> dict[str, tuple[Span, Span]]:
+        keys: dict[str, tuple[Span, Span]] = {}
+        for number, line in self._own_lines():
+            head = _KEY.match(line)
+            if head is not None:
+                value = _span(number, head.end(), head.end() + len(_value(line[head.end() :])))
+                keys.setdefault(head[1].strip("\"'"), (_span(number, *head.span(1)), value))
+        return keys
+
+    @cached_property
+    def _tables(self) -> dict[str, Span]:
+        tables: dict[str, Span] = {}
+        for number, line in enumerate(self._lines, 1):
+            head = _TABLE.match(line)
+            if head is not None:
+                tables.setdefault(head[1].rstrip(), Span(number, 1, number, len(line.rstrip()) + 1))
+        return tables
 
     def _own_lines(self) -> Iterator[tuple[int, str]]:
         header = ""
@@ -164,19 +200,25 @@ class Places:
             elif header == self._header:
                 yield number, line
 
-    def _subtable(self, key: str) -> Span | None:
-        name = ".".join(filter(None, (self._header, key)))
-        for number, line in enumerate(self._lines, 1):
-            if re.match(rf"\s*\[\s*{re.escape(name)}\s*\]", line):
-                return Span(number, 1, number, len(line.rstrip()) + 1)
-        return None
+
+_KEY: Final = pattern(r"""\s*("[^"]*"|'[^']*'|[\w-]+)\s*=\s*""")
+_TABLE: Final = pattern(r"\s*\[\s*([^\[\]]*)\]")
+_STRING: Final = pattern(r"""(["'])(.*?)\1|#.*""")
+_WHOLE: Final = pattern(r""""[^"]*"|'[^']*'""")
 
 
-def _span(number: int, found: re.Match[str], group: int) -> Span:
-    start, end = found.span(group)
+def _value(written: str) -> str:
+    """What stands behind the equals sign, without a comment."""
+    whole = _WHOLE.match(written)
+    if whole is not None and written[whole.end() :].lstrip()[:1] in ("", "#"):
+        return whole[0]
+    return written.partition("#")[0].rstrip()
+
+
+def _span(number: int, start: int, end: int) -> Span:
     return Span(number, start + 1, number, max(end, start + 1) + 1)
 
 
 def kind(path: Path) -> str:
     """What lies at a path that is no regular file, in words."""
-    return "a folder" if path.is_dir() else "no regular file"
+    return "a folder" if os.path.isdir(path) else "no regular file"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +25,7 @@ def shown(path: Path) -> str:
 
 def read(path: Path) -> bytes:
     """The first bytes of a file; nothing when it cannot be read, or is a pipe, which could keep us waiting."""
-    if not path.is_file():
+    if not os.path.isfile(path):
         return b""
     try:
         with path.open("rb") as file:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,8 @@ def build(text: str | bytes, name: str = "nsplugin.toml") -> tuple[int, dict[str
             "the platforms are nextskin and cogover",
         ),
         ("id = 5 # five\n", (1, 6, 7), "`id` must be a string that is not empty, not the integer 5", None),
+        (f'version = "{"1" * 200_000}"\n', (1, 11, 200_013), "`version` has 200,000 characters: it may have 1000", None),
+        (f'entry = "{"a" * 2_000}:x"\n', (1, 9, 2_013), "`entry` has 2,002 characters: it may have 1000", None),
         ('version = ""\n', (1, 11, 13), '`version` must be a string that is not empty, not the string ""', None),
         ('entry = "a/b:c d"\n', (1, 9, 18), '`entry` is the string "a/b:c d", which names no entry', "write a file"),
         ('timezone = "europe/berlin"\n', (1, 12, 27), "`timezone` is no time zone: ", "Europe/Berlin"),
@@ -122,3 +125,25 @@ def test_the_nearest_project_file_counts(tmp_path: Path) -> None:
     (inner.parent / "pyproject.toml").write_text('[tool.nsplugin]\nid = "inner"\n')
     found = project.find(inner)
     assert found is not None and found.get("id") == "inner"
+
+
+HOSTILE = {
+    "blanks in a value": 'id = "a"\nbogus = ["x",' + " " * 500_000 + "1]\n",
+    "blanks before the equals sign": "bogus" + " " * 500_000 + "= 1\n",
+    "line feeds and broken": "# nsplugin" + "\n" * 500_000 + "= [\n",
+    "unknown keys": "".join(f"bogus{number} = 1\n" for number in range(10_000)),
+    "unknown codes": "select = [" + ", ".join(f'"X{number}"' for number in range(15_000)) + "]\n",
+    "a long unknown key": "a" * 1_000_000 + " = 1\n",
+    "tables": "".join(f"[a{number}]\n" for number in range(20_000)),
+    "quotes": "select = [" + '"\'", ' * 100_000 + "]\n",
+}
+
+
+@pytest.mark.parametrize("name", project.FILE_NAMES)
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_a_megabyte_of_project_file_is_judged_in_good_time(kind: str, name: str) -> None:
+    header = "" if name == "nsplugin.toml" else "[tool.nsplugin]\n" if "broken" not in kind else ""
+    Path(name).write_text(header + HOSTILE[kind])
+    before = time.process_time()
+    project.at(Path())
+    assert time.process_time() - before < 10

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from fixture_runs import call
 from lint_world import findings, lint, plugin, write
 
 NEVER = plugin("0 3 30 2 *")
@@ -255,3 +257,38 @@ def test_standard_input_that_never_ends_is_not_read_to_its_end(tmp_path: Path) -
         command = [sys.executable, "-m", "nsplugin_cli", "lint", "-"]
         done = subprocess.run(command, cwd=tmp_path, stdin=endless, capture_output=True, text=True, timeout=30)
     assert done.returncode == 1 and "this file has more than 1048576 bytes" in done.stdout
+
+
+LONG = "a" * 300
+
+
+@pytest.mark.parametrize(
+    "line", [f"from {LONG} import x", f"import {LONG}", f"from .{LONG} import x", f"from a.{LONG}.b import c"]
+)
+def test_an_import_of_a_name_that_no_file_can_have_leads_nowhere(tmp_path: Path, line: str) -> None:
+    source = NEVER.replace("from nsplugin", f"{line}\nfrom nsplugin")
+    assert lint(write(tmp_path, plugin_py=source)).code == 1
+
+
+def test_an_import_of_a_name_that_no_typescript_file_can_have_leads_nowhere(tmp_path: Path) -> None:
+    source = f"import {{ definePlugin }} from '@nextskin/plugin-sdk'\nimport {{ JOBS }} from './{LONG}'\n"
+    assert lint(write(tmp_path, plugin_ts=source + "export default definePlugin({ jobs: JOBS })\n")).code in (0, 1)
+
+
+@pytest.mark.parametrize("entry", [f"{LONG}:x", f"{LONG}.py", f"a.{LONG}:plugin"])
+def test_an_entry_that_no_file_can_have_is_missing(tmp_path: Path, entry: str) -> None:
+    write(tmp_path, nsplugin_toml=f'entry = "{entry}"\n', plugin_py=plugin())
+    for command in ("lint", "build"):
+        with contextlib.chdir(tmp_path):
+            code, out, err = call([command])
+        assert code in (0, 1) and "nsplugin itself" not in err, (command, out, err)
+        assert (".py" not in entry and command == "lint") or "NSP002" in out, (command, out)
+
+
+@pytest.mark.parametrize(
+    "arguments", [["install", LONG], ["install", ".", "--code", LONG], ["build", LONG], ["lint", LONG], ["check", LONG]]
+)
+def test_a_path_that_no_file_can_have_is_a_wrong_call(tmp_path: Path, arguments: list[str]) -> None:
+    with contextlib.chdir(write(tmp_path, plugin_py=plugin())):
+        code, out, err = call(arguments)
+    assert (code, out) == (2, "") and "nsplugin itself" not in err

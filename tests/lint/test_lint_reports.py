@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ import report_goldens
 from fixture_runs import call
 from lint_world import lint, plugin, write
 from nsplugin_cli import catalogue
+from nsplugin_cli.diagnostic import Diagnostic, Report
 from nsplugin_cli.report import FORMATS, renderer
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "data" / "sarif-2.1.0-rtm.5.json").read_text(encoding="utf-8"))
@@ -148,3 +150,30 @@ def test_build_and_check_have_the_same_formats(tmp_path: Path, form: str, monkey
     )
     check = call(["check", "bad.json", "--timezone", "UTC", "--format", form])
     assert check[0] == 1 and "NSP008" in check[1]
+
+
+@pytest.mark.parametrize("line_end", ["\n", " "], ids=["a line each", "all on one line"])
+@pytest.mark.parametrize("form", FORMATS)
+def test_ten_thousand_findings_in_one_file_take_no_more_than_their_number(form: str, line_end: str) -> None:
+    source = line_end.join(f'{{"schedule": "0 {number:>5} 99 * *", "job": "a"}}' for number in range(10_000))
+    width = source.index("}") + 2
+    places = ((number + 1, 15) if line_end == "\n" else (1, number * width + 15) for number in range(10_000))
+    found = tuple(
+        Diagnostic(
+            code="NSP203",
+            name="cron-value-out-of-range",
+            severity="error",
+            message="day 99 is out of range: 1–31",
+            path="a.json",
+            pointer=f"/cron/{at}/schedule",
+            line=line,
+            column=column,
+            end_line=line,
+            end_column=column + 2,
+        )
+        for at, (line, column) in enumerate(places)
+    )
+    report = Report(command="check", files=1, diagnostics=found, sources={"a.json": source}, folder="/r", root="/r")
+    before = time.process_time()
+    assert len(renderer(form)(report)) > 10_000
+    assert time.process_time() - before < 4

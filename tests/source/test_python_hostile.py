@@ -91,6 +91,10 @@ def test_a_megabyte_is_read_or_refused_in_good_time(source: str) -> None:
         (b"#!/bin/sh\n# coding: nope\n", "the encoding 'nope' is not known", Span(2, 1, 2, 2)),
         (b"# coding: rot13\n", "the encoding 'rot13' is not known", Span(1, 1, 1, 2)),
         (b"# coding: punycode\n", "the encoding 'punycode' is not known", Span(1, 1, 1, 2)),
+        *(
+            (f"# coding: {name}\n".encode() + b"x = 1\n" * 150_000, f"the encoding '{name}' is not known", Span(1, 1, 1, 2))
+            for name in ("punycode-", "-punycode", "Punycode", ".punycode.", "idna", "-idna-", "IDNA")
+        ),
         (b"\xef\xbb\xbf# coding: latin-1\n", "byte order mark", Span(1, 1, 1, 2)),
         (b"# coding: ascii\nx = '\xc3\xa9'\n", "is not ascii: byte 0xc3", Span(2, 6, 2, 7)),
         ("x".encode("utf-16"), "is not utf-8", Span(1, 1, 1, 2)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -89,7 +90,7 @@ def refusals() -> Iterator[None]:
 def prepare(url: str, *, create: bool) -> None:
     """Make the folder of the default database, or see that a database file is there. Raises :class:`WrongCall`."""
     path = file_of(url)
-    if path is None or path.exists():
+    if path is None or os.path.exists(path):
         return
     if not create:
         raise WrongCall(f"there is no database {path}: `nsplugin install` makes it, or name another one with --database")

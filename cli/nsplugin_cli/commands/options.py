@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -84,5 +85,5 @@ def show(report: Report, form: str, color: terminal.Color, *, to_stderr: bool = 
 def _in_repository(report: Report) -> Report:
     """The report with the repository around the current folder noted: the nearest folder upward that holds ``.git``."""
     here = Path.cwd()
-    root = next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), None)
+    root = next((folder for folder in (here, *here.parents) if os.path.exists(folder / ".git")), None)
     return replace(report, folder=here.as_posix(), root=root.as_posix() if root is not None else None)

@@ -40,7 +40,7 @@ def sources(paths: Iterable[Path]) -> Iterator[Path]:
     seen: set[Path] = set()
     for path in paths:
         named = () if path.name in FILE_NAMES else (path,)
-        for file in _below(path) if path.is_dir() else named:
+        for file in _below(path) if os.path.isdir(path) else named:
             if file not in seen:
                 seen.add(file)
                 yield file
@@ -73,11 +73,11 @@ def _above(folder: Path) -> tuple[_Ignored, ...]:
     """The ``.gitignore`` files between a folder and the root of its repository, outermost first."""
     found: list[_Ignored] = []
     absolute = Path(os.path.abspath(folder))  # noqa: PTH100 - resolve() would follow links
-    if (absolute / ".git").exists():
+    if os.path.exists(absolute / ".git"):
         return ()
     for parent in absolute.parents:
         found[:0] = _read(str(parent), (".gitignore",))
-        if (parent / ".git").exists():
+        if os.path.exists(parent / ".git"):
             return tuple(found)
     return ()
 

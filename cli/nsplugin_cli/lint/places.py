@@ -90,7 +90,7 @@ class Places:
     def _repository(self, folder: str) -> str | None:
         if folder not in self._repositories:
             parent = os.path.dirname(folder)  # noqa: PTH120
-            if os.path.exists(f"{folder}/.git"):  # noqa: PTH110
+            if os.path.exists(f"{folder}/.git"):
                 self._repositories[folder] = folder
             else:
                 self._repositories[folder] = None if parent == folder else self._repository(parent)

@@ -99,10 +99,10 @@ class Run:
 
     def __init__(self, asked: Options) -> None:
         self.asked = asked
-        folders = [os.path.abspath(path) for path in asked.paths if path.is_dir()]  # noqa: PTH100
+        folders = [os.path.abspath(path) for path in asked.paths if os.path.isdir(path)]  # noqa: PTH100
         self.walked = bool(folders)
         self.places = Places([os.getcwd(), *folders], asked.select, asked.ignore)  # noqa: PTH109
-        files = [os.path.abspath(path.parent) for path in asked.paths if path.name in FILE_NAMES and path.is_file()]  # noqa: PTH100
+        files = [os.path.abspath(path.parent) for path in asked.paths if path.name in FILE_NAMES and os.path.isfile(path)]  # noqa: PTH100
         for folder in (*folders, *files):  # its project file counts even where there is no source to lint
             self.places.project(folder)
         self.cache = _cache() if asked.cache else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -15,7 +16,7 @@ def changes(paths: Iterable[Path]) -> Iterator[None]:
     """One item each time that something changed which a run would read, until Ctrl-C."""
     from watchfiles import watch
 
-    folders = {path if path.is_dir() else path.parent for path in paths}
+    folders = {path if os.path.isdir(path) else path.parent for path in paths}
     for _ in watch(*sorted(folders), watch_filter=lambda change, path: counts(path), step=50, debounce=400):
         yield
 

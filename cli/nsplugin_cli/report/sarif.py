@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 ROOT: Final = "SRCROOT"
+MAX_LINE: Final = 1_000
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 
 
@@ -28,11 +29,15 @@ def render(report: Report) -> str:
     known = rules()
     index = {rule.code: at for at, rule in enumerate(known)}
     seen: Counter[str] = Counter()
+    lines = {path: [_identity(line.strip()) for line in _LINE_END.split(text)] for path, text in report.sources.items()}
     run = {
         "tool": {"driver": {"name": "nsplugin", "semanticVersion": __version__, "rules": [_rule(rule) for rule in known]}},
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {ROOT: {"description": {"text": "The root of the repository."}}},
-        "results": [_result(report, diagnostic, index, seen) for diagnostic in report.diagnostics],
+        "results": [
+            _result(diagnostic, from_root(report, diagnostic.path), index, _line(lines, diagnostic), seen)
+            for diagnostic in report.diagnostics
+        ],
     }
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=True) + "\n"
 
@@ -58,8 +63,17 @@ def _help(rule: Rule[Any], block: str) -> str:
     return f"{rule.summary}\n\n{rule.why}\n\nBad:\n\n{bad}\n\nGood:\n\n{good}\n\nSource: {rule.source}"
 
 
-def _result(report: Report, diagnostic: Diagnostic, index: dict[str, int], seen: Counter[str]) -> dict[str, Any]:
-    path = from_root(report, diagnostic.path)
+def _identity(line: str) -> str:
+    """A line as fingerprints take it; of a long one, which all findings of a file may stand in, its digest."""
+    return line if len(line) <= MAX_LINE else hashlib.sha256(line.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _line(lines: dict[str, list[str]], diagnostic: Diagnostic) -> str:
+    own = lines.get(diagnostic.path, [])
+    return own[diagnostic.line - 1] if diagnostic.line is not None and diagnostic.line <= len(own) else ""
+
+
+def _result(diagnostic: Diagnostic, path: str, index: dict[str, int], line: str, seen: Counter[str]) -> dict[str, Any]:
     text = diagnostic.message + (f"\nhint: {diagnostic.hint}" if diagnostic.hint else "")
     result: dict[str, Any] = {"ruleId": diagnostic.code}
     if diagnostic.code in index:
@@ -68,7 +82,7 @@ def _result(report: Report, diagnostic: Diagnostic, index: dict[str, int], seen:
         "level": diagnostic.severity,
         "message": {"text": _sound(text)},
         "locations": [_location(diagnostic, path)],
-        "partialFingerprints": {"nsplugin/v1": _fingerprint(report, diagnostic, path, seen)},
+        "partialFingerprints": {"nsplugin/v1": _fingerprint(diagnostic, path, line, seen)},
     }
 
 
@@ -95,10 +109,8 @@ def _region(diagnostic: Diagnostic) -> dict[str, Any]:
     return {key: value for key, value in region.items() if value is not None}
 
 
-def _fingerprint(report: Report, diagnostic: Diagnostic, path: str, seen: Counter[str]) -> str:
+def _fingerprint(diagnostic: Diagnostic, path: str, line: str, seen: Counter[str]) -> str:
     """Stays the same when lines move: made of the code, the file, the pointer and the line's own text, not its number."""
-    lines = _LINE_END.split(report.sources.get(diagnostic.path, ""))
-    line = lines[diagnostic.line - 1].strip() if diagnostic.line is not None and diagnostic.line <= len(lines) else ""
     parts = "\0".join((diagnostic.code, path, diagnostic.pointer or "", line))
     seen[parts] += 1
     return hashlib.sha256(f"{parts}\0{seen[parts]}".encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -72,7 +72,7 @@ def discover(paths: Iterable[Path]) -> list[Target]:
 
 def _at(path: Path) -> Iterator[Target]:
     path = Path(os.path.normpath(path))
-    if path.is_file():
+    if os.path.isfile(path):
         yield _of_file(path)
         return
     target = _of_folder(path)
@@ -144,12 +144,12 @@ def module_file(folder: Path, module: str) -> Path | None:
     """The file of a module that lies below the folder, else ``None``."""
     path = folder.joinpath(*module.split("."))
     candidates = (path.with_name(path.name + ".py"), path / "__init__.py")
-    return next((candidate for candidate in candidates if candidate.is_file()), None)
+    return next((candidate for candidate in candidates if os.path.isfile(candidate)), None)
 
 
 def guess(folder: Path) -> Path | None:
     """The file of a folder that is its entry when none is named."""
-    return next((folder / name for name in GUESSES if (folder / name).is_file()), None)
+    return next((folder / name for name in GUESSES if os.path.isfile(folder / name)), None)
 
 
 def _defines(path: Path | None) -> bool:
@@ -172,7 +172,7 @@ def _no_file(folder: Path, entry: str) -> tuple[str, str]:
     from nsplugin.nearest import closest
 
     name = entry.partition(":")[0]
-    if (folder / name).exists():
+    if os.path.exists(folder / name):
         return f'the entry "{name}" is {kind(folder / name)}', "name a Python file"
     meant = closest(name, sorted(path.name for path in islice(folder.glob("*.py"), MAX_NAMES)))
     hint = f'did you mean "{meant}"?' if meant else "the entry is a path from the project file's folder"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
@@ -60,7 +61,7 @@ class Repository:
         path = base.joinpath(*parts)
         candidates = [path / "__init__.py", *([path.with_name(path.name + ".py")] if parts else [])]
         for candidate in candidates:
-            if candidate.is_file() and self._is_inside(candidate):
+            if os.path.isfile(candidate) and self._is_inside(candidate):
                 data = self._read(candidate)
                 if data is not None:
                     return str(candidate), data

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import codecs
 import gc
 import re
 import warnings
@@ -106,7 +107,7 @@ def _declared(body: bytes) -> str | None:
 
 def _decoded(body: bytes, codec: str) -> str:
     try:
-        if codec.lower() in _SLOW:
+        if codecs.lookup(codec).name in _SLOW:  # by its own name: the registry takes others for it, such as "punycode-"
             raise LookupError(codec)
         return body.decode(codec)
     except UnicodeDecodeError as error:

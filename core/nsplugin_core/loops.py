@@ -72,6 +72,7 @@ class Loop:
         now = self._clock.now_ms()
         try:
             if self._worker.run_once(now):
+                self._failures = 0
                 return None
             due = self._next_due() if self._next_due is not None else None
         except StoreUnavailable as error:

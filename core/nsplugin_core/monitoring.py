@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import socket
+import sys
 import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler
@@ -12,6 +14,7 @@ from typing import Any, ClassVar, Final
 from nsplugin_core.metrics import CONTENT_TYPE
 
 PATIENCE_S: Final = 5.0
+_logger: Final = logging.getLogger("nsplugin.core")
 Answer = tuple[int, str, bytes]
 Answers = dict[str, Callable[[], Answer]]
 
@@ -76,7 +79,9 @@ class _Server(ThreadingMixIn, TCPServer):
     request_queue_size = 16
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that went away is no news."""
+        """A client that went away is no news; anything else is a fault of ours."""
+        if not isinstance(sys.exception(), ConnectionError | TimeoutError):
+            _logger.exception("the monitor failed")
 
 
 class _Server6(_Server):
@@ -90,14 +95,22 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Answer one of the pages."""
-        page = self.answers.get(self.path.partition("?")[0])
-        names = ", ".join(self.answers)
-        status, kind, body = page() if page is not None else _plain(404, f"there is nothing here; there are {names}")
+        status, kind, body = self._page(self.path.partition("?")[0])
         self.send_response(status)
         for name, value in (("Content-Type", kind), ("Content-Length", str(len(body))), ("Cache-Control", "no-store")):
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
+
+    def _page(self, path: str) -> Answer:
+        page = self.answers.get(path)
+        if page is None:
+            return _plain(404, f"there is nothing here; there are {', '.join(self.answers)}")
+        try:
+            return page()
+        except Exception:
+            _logger.exception("%s failed", path)
+            return _plain(500, f"{path} failed; the log of the core says why")
 
     def log_message(self, format: str, *args: Any) -> None:
         """Each scrape is not worth a line."""

@@ -69,8 +69,8 @@ class Roster:
 
     def start(self, attempts: Sequence[Attempt], deliver: Deliver) -> None:
         """Start attempts; those of a version that is not known here yet make for a look first (spec/cogover.md D9)."""
-        running = self._running
-        if any(attempt.version > running[attempt.plugin][1] for attempt in attempts if attempt.plugin in running):
+        known = {plugin: version for plugin, (_, version, _) in self._running.copy().items()}
+        if any(attempt.version > known.get(attempt.plugin, attempt.version) for attempt in attempts):
             self.run_once(0)
         self._pool.start(attempts, deliver)
 
@@ -92,23 +92,31 @@ class Roster:
         for plugin in [plugin for plugin in self._running if plugin not in wanted]:
             self._stop(plugin)
         for record in wanted.values():
-            self._place(record)
+            try:
+                self._place(record)
+            except Exception as error:
+                self._leave(record.id, f"the core failed over it: {error}", error)
+
+    def _leave(self, plugin: str, why: str, error: Exception | None = None) -> None:
+        """To others, or until the next look; a fault of ours has a traceback, once."""
+        if self._elsewhere.get(plugin) != why:
+            level = logging.WARNING if error is None else logging.ERROR
+            _logger.log(level, "plugin %s does not run here: %s", plugin, why, exc_info=error)
+        self._elsewhere[plugin] = why
 
     def _place(self, record: PluginRecord) -> None:
         why = _missing(record)
         if why is not None:
-            if self._elsewhere.get(record.id) != why:
-                _logger.warning("plugin %s does not run here: %s", record.id, why)
-            self._elsewhere[record.id] = why
+            self._leave(record.id, why)
             if record.id in self._running:
                 self._stop(record.id)
             return
-        self._elsewhere.pop(record.id, None)
         version = (record.digest, record.updated_at, record.folder or "")
         if self._running.get(record.id) != version:
             self._pool.put(self._source(record))
             self._running[record.id] = version
             _logger.info("plugin %s %s runs from %s", record.id, record.version or "", record.folder)
+        self._elsewhere.pop(record.id, None)
 
     def _stop(self, plugin: str) -> None:
         self._pool.remove(plugin)
@@ -131,4 +139,8 @@ class Roster:
 def _missing(record: PluginRecord) -> str | None:
     if record.folder is None:
         return "nobody said where its code lies: install it again with --code FOLDER"
-    return None if Path(record.folder).is_dir() else f"there is no folder {record.folder} on this machine"
+    try:
+        there = Path(record.folder).is_dir()
+    except OSError as error:
+        return f"folder {record.folder} can't be looked at: {error.strerror}"
+    return None if there else f"there is no folder {record.folder} on this machine"

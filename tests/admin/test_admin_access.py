@@ -36,6 +36,7 @@ def test_elsewhere_nothing_is_served_without_a_token_or_a_proxy(address: str) ->
             "'localhost:65536' is no HOST:PORT for the administration page; write 127.0.0.1:8080, or [::1]:8080",
         ),
         ("[local]:80", "'local' is no IPv6 address; write [::1]:8080"),
+        ("ü.localhost:80", "'ü.localhost' can't be listened at: write the name as DNS has it (xn--...), or 127.0.0.1:8080"),
     ],
 )
 def test_an_address_that_is_none_is_refused(address: str, message: str) -> None:
@@ -76,14 +77,19 @@ def test_only_names_that_nobody_else_can_point_here_are_known(host: str, known: 
 @pytest.mark.parametrize(
     ("peer", "value", "user"),
     [
-        ("127.0.0.1", "ada", "ada"), ("::1", " ada ", "ada"), ("10.0.0.5", "ada", "ada"), ("::ffff:10.0.0.5", "ada", "ada"),
-        ("10.0.0.6", "ada", None), (None, "ada", None), ("testclient", "ada", None), ("127.0.0.1", "  ", None),
-        ("127.0.0.1", None, None),
+        ("127.0.0.1", "ada", None), ("::1", "ada", None), ("10.0.0.5", " ada ", "ada"), ("::ffff:10.0.0.5", "ada", "ada"),
+        ("10.0.0.6", "ada", None), (None, "ada", None), ("testclient", "ada", None), ("10.0.0.5", "  ", None),
+        ("10.0.0.5", None, None),
     ],
 )  # fmt: skip
 def test_a_proxy_s_word_is_taken_from_a_proxy_only(peer: str | None, value: str | None, user: str | None) -> None:
     access = access_to("0.0.0.0:80", user_header="X-Forwarded-User", proxies=["10.0.0.5"])
     assert access.proxied_user(peer, value) == user
+
+
+@pytest.mark.parametrize(("peer", "user"), [("127.0.0.1", "ada"), ("::1", "ada"), ("10.0.0.5", None)])
+def test_where_no_proxy_is_named_it_is_on_this_machine(peer: str, user: str | None) -> None:
+    assert access_to("127.0.0.1:80", user_header="X-Forwarded-User").proxied_user(peer, "ada") == user
 
 
 def test_without_a_configured_header_no_header_names_a_user() -> None:

@@ -271,6 +271,7 @@ def test_cogover_s_own_words_and_options(local: Site) -> None:
         (["install", "shop", "--timezone", "Mars/Base"], "--timezone: "),
         (["install", "shop", "--code", "nowhere"], "--code: nowhere is no folder"),
         (["serve", "--metrics", "9464"], "'9464' is no address: write HOST:PORT, such as 127.0.0.1:9464"),
+        (["serve", "--metrics", "ü.localhost:80"], "'ü.localhost:80' is no address: write HOST:PORT, such as 127.0.0.1:9464"),
         (["serve", "--workers", "0"], "0 is not in the range 1<=x<=1000"),
         (["serve", "--providers", "nothing_there:x"], "--providers: nothing_there:x: No module named 'nothing_there'"),
         (["serve", "--providers", "json:loads"], "--providers: json:loads is function, where"),

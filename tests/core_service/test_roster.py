@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from engine_world import World, cogover, nextskin
 from nsplugin_core.attempts import Attempt, Deliver
@@ -79,6 +82,52 @@ def test_a_plugin_whose_code_is_not_here_is_left_to_others(core: World, tmp_path
     roster.run_once(core.now)
     assert pool.told == ["put far 1.0.0", "remove far"]
     assert sorted(roster.elsewhere) == ["shop"]
+
+
+def test_a_folder_that_may_not_be_read_keeps_nobody_else_from_running(
+    core: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pool, real = Pool(), Path.stat
+
+    def stat(path: Path, **given: Any) -> Any:
+        if path.name == "private":
+            raise PermissionError(13, "Permission denied")
+        return real(path, **given)
+
+    core.registry.install(nextskin("aaa"), timezone="UTC", folder=str(tmp_path / "private"))
+    core.registry.install(nextskin("bbb"), timezone="UTC", folder=str(tmp_path))
+    roster = Roster(core.store, pool, {})
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "stat", stat)
+        roster.run_once(core.now)
+    assert pool.told == ["put bbb 1.0.0"]
+    assert roster.elsewhere == {"aaa": f"folder {tmp_path / 'private'} can't be looked at: Permission denied"}
+    (tmp_path / "private").mkdir()
+    roster.run_once(core.now)
+    assert (pool.told, roster.elsewhere) == (["put bbb 1.0.0", "put aaa 1.0.0"], {})
+
+
+def test_what_fails_for_one_plugin_is_said_once_and_tried_again(
+    core: World, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Full(Pool):
+        def put(self, source: PluginSource) -> None:
+            if source.id == "aaa" and full:
+                raise RuntimeError("can't start new thread")
+            super().put(source)
+
+    pool, full = Full(), [True]
+    for name in ("aaa", "bbb"):
+        core.registry.install(nextskin(name), timezone="UTC", folder=str(tmp_path))
+    roster = Roster(core.store, pool, {})
+    roster.run_once(core.now)
+    roster.run_once(core.now)
+    assert pool.told == ["put bbb 1.0.0"]
+    assert roster.elsewhere == {"aaa": "the core failed over it: can't start new thread"}
+    assert [record.levelname for record in caplog.records if record.levelname != "INFO"] == ["ERROR"]
+    full.clear()
+    roster.run_once(core.now)
+    assert (pool.told, roster.elsewhere) == (["put bbb 1.0.0", "put aaa 1.0.0"], {})
 
 
 def test_an_attempt_of_a_version_that_is_not_known_yet_makes_for_a_look(core: World, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ ADMIN: Final = (
         "--trusted-proxy",
         multiple=True,
         metavar="ADDRESS",
-        help="Where that proxy is, unless on this machine; repeatable.",
+        help="Where that proxy is, if not on this machine; repeatable.",
     ),
     click.option("--admin-name", multiple=True, metavar="HOST", help="A host name the page is known by; repeatable."),
 )

@@ -20,7 +20,7 @@ LAST_PORT: Final = (1 << 16) - 1
 
 def _address(value: str) -> tuple[str, int]:
     host, colon, port = value.rpartition(":")
-    if not colon or not (port.isascii() and port.isdigit() and int(port) <= LAST_PORT):
+    if not (colon and host.isascii()) or not (port.isascii() and port.isdigit() and int(port) <= LAST_PORT):
         raise click.BadParameter(f"{value!r} is no address: write HOST:PORT, such as 127.0.0.1:9464")
     return host.strip("[]") or "127.0.0.1", int(port)
 

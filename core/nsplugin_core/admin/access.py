@@ -14,6 +14,7 @@ from typing import Final
 MIN_TOKEN: Final = 16
 MAX_USER: Final = 200
 LOCAL_PROXIES: Final = ("127.0.0.0/8", "::1/128")
+"""Who is believed where no proxy is named: every program of this machine, plugins among them."""
 _ADDRESS: Final = re.compile(r"(?:\[(?P<six>[^\[\]]+)\]|(?P<host>[^\[\]:]+)):(?P<port>[0-9]{1,5})")
 _HOST_HEADER: Final = re.compile(r"(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<host>[A-Za-z0-9._-]+))(?::[0-9]{1,5})?")
 _HEADER_NAME: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
@@ -86,7 +87,7 @@ def access_to(
         token=None if token is None else _checked_token(token),
         user_header=None if user_header is None else _checked_header(user_header),
         names=frozenset(known),
-        proxies=tuple(_checked_network(each) for each in (*LOCAL_PROXIES, *proxies)),
+        proxies=tuple(_checked_network(each) for each in tuple(proxies) or LOCAL_PROXIES),
     )
 
 
@@ -96,6 +97,8 @@ def parsed_address(address: str) -> tuple[str, int]:
     if match is None or int(match["port"]) > 65535:
         raise AccessRefused(f"{address!r} is no HOST:PORT for the administration page; write 127.0.0.1:8080, or [::1]:8080")
     host = match["six"] or match["host"]
+    if not host.isascii():
+        raise AccessRefused(f"{host!r} can't be listened at: write the name as DNS has it (xn--...), or 127.0.0.1:8080")
     if match["six"] and not _is_address(host):
         raise AccessRefused(f"{host!r} is no IPv6 address; write [::1]:8080")
     return host, int(match["port"])

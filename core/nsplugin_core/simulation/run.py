@@ -51,7 +51,7 @@ def simulate(
     """
     store = open_store(MEMORY) if scenario.handlers else open_transient()
     collects = gc.isenabled()
-    gc.disable()  # nothing here makes cycles, and a long list of events is looked through again and again
+    gc.disable()  # few cycles are made here, and a long list of events is looked through again and again
     try:
         with _World(scenario, store, settings or HostSettings(), providers or local_providers(), sink or _unheard) as world:
             world.run()

@@ -38,6 +38,6 @@ class Watch:
 def _version(connection: sqlite3.Connection, seen: int | None) -> int | None:
     try:
         (version,) = connection.execute("PRAGMA data_version").fetchone()
-    except sqlite3.OperationalError:
+    except sqlite3.Error:  # whatever the file is like now, tasks are looked for all the same: the next look may see more
         return seen
     return int(version)

@@ -188,7 +188,7 @@ def test_what_another_file_says_is_shown_where_it_is_used(tmp_path: Path) -> Non
     write(tmp_path, jobs_ts="export const JOBS = { tidy: { maxAttempts: 50, handler() {} } }\n")
     source = "import { definePlugin } from '@nextskin/plugin-sdk'\nimport { JOBS } from './jobs'\n"
     write(tmp_path, plugin_ts=source + "export default definePlugin({\n  jobs: JOBS,\n})\n")
-    assert findings(tmp_path) == ["plugin.ts:4:3 NSP104"]
+    assert findings(tmp_path) == ["plugin.ts:4:9 NSP104"]
 
 
 NO_SOURCE = [("binary.ts", bytes(range(256)) * 4, "it is binary"), ("deep.ts", b"[" * 100_000, "it is nested too deeply")]

@@ -16,7 +16,8 @@ import httpx
 
 from nsplugin_core.store import open_store
 from nsplugin_core.store.records import TaskFilter
-from service_world import NSPLUGIN, PATIENCE, until
+from service_world import NSPLUGIN
+from waiting import PATIENCE, until
 
 SOURCE = """\
 import os

@@ -6,7 +6,6 @@ import itertools
 import json
 import textwrap
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -26,22 +25,10 @@ from nsplugin_core.host.logs import LogRecord
 from nsplugin_core.host.pool import Hosts
 from nsplugin_core.host.routes import RouteRequest, RouteResponse
 from nsplugin_core.host.settings import HostSettings, PluginSource
+from waiting import PATIENCE, until
 
 QUICK = HostSettings(start_s=10, grace_s=0.4, restart_s=0.2, restart_max_s=1.0)
-PATIENCE = 20.0
-"""Seconds after which a test that waits for a host gives up; nothing takes so long but a fault."""
 HEADER = "import asyncio, os, signal, sys, threading, time\n"
-
-
-def until(condition: Callable[[], Any], what: str, seconds: float = PATIENCE) -> Any:
-    """Wait until a condition is true, and return what it gives."""
-    end = time.monotonic() + seconds
-    while True:
-        value = condition()
-        if value:
-            return value
-        assert time.monotonic() < end, f"waited in vain for {what}"
-        time.sleep(0.005)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -10,21 +10,18 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import fixture_runs
 from nsplugin_core.clock import SystemClock
 from nsplugin_core.store import SqlStore, open_store
 from nsplugin_core.store.records import Task, TaskFilter
 from nsplugin_core.tasks import State
+from waiting import PATIENCE, until
 
-T = TypeVar("T")
-PATIENCE = 30.0
-"""Seconds after which a test that waits gives up; nothing takes so long but a fault."""
 NSPLUGIN = (sys.executable, "-m", "nsplugin_cli")
 
 DIARY = '''
@@ -43,17 +40,6 @@ def note(text):
 
 '''
 """What the plugins of tests begin with: hosts may write to the folder of their code here, and tests read it."""
-
-
-def until(condition: Callable[[], T], what: str, seconds: float = PATIENCE) -> T:
-    """Wait until a condition is true, and return what it gives."""
-    end = time.monotonic() + seconds
-    while True:
-        value = condition()
-        if value:
-            return value
-        assert time.monotonic() < end, f"waited in vain for {what}"
-        time.sleep(0.01)
 
 
 class ShiftedClock(SystemClock):

@@ -6,6 +6,7 @@ import asyncio
 import socket
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -65,14 +66,23 @@ async def slow(scope: Scope, receive: Receive, send: Send) -> None:
 
 @pytest.fixture
 def port(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
-    """Of a server that waits 0.2 s for the head of a request, and 1 s for another one."""
+    """Of a server that waits 0.2 s for the head of a request, and a minute for another one."""
     monkeypatch.setattr(serving, "HEAD_S", 0.2)
-    monkeypatch.setattr(serving, "KEEP_S", 1)
+    monkeypatch.setattr(serving, "KEEP_S", 60)
+    with served() as found:
+        yield found
+
+
+@contextmanager
+def served() -> Iterator[int]:
+    """The port of a server that answers slowly."""
     access = access_to("127.0.0.1:0")
     server = WebServer(slow, access)
     server.start()
-    yield int(server.root.rpartition(":")[2])
-    server.stop()
+    try:
+        yield int(server.root.rpartition(":")[2])
+    finally:
+        server.stop()
 
 
 HEAD = b"GET / HTTP/1.1\r\nHost: localhost\r\n"
@@ -98,13 +108,14 @@ def test_an_answer_may_take_longer_and_further_requests_have_their_own_time(port
         for _ in range(2):
             connection.sendall(HEAD + b"\r\n")
             assert connection.recv(100).startswith(b"HTTP/1.1 204")
-            time.sleep(0.4)
+            time.sleep(2 * serving.HEAD_S)
         connection.sendall(HEAD)
         assert connection.recv(100) == b"", "the third came in part only"
 
 
-def test_an_idle_connection_is_closed(port: int) -> None:
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+def test_an_idle_connection_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serving, "KEEP_S", 0.2)
+    with served() as port, socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
         connection.sendall(HEAD + b"\r\n")
         assert connection.recv(100).startswith(b"HTTP/1.1 204")
         assert connection.recv(100) == b""

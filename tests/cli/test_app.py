@@ -7,13 +7,13 @@ import pty
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 import fixture_runs
 from nsplugin_cli import app, terminal
+from waiting import PATIENCE, until
 
 NSPLUGIN = [sys.executable, "-m", "nsplugin_cli"]
 
@@ -89,11 +89,11 @@ def test_debug_shows_the_traceback_of_a_bug(arguments: list[str], monkeypatch: p
 
 
 def test_ctrl_c_exits_with_130(tmp_path: Path) -> None:
-    (tmp_path / "plugin.py").write_text("import time\ntime.sleep(60)\n")
+    (tmp_path / "plugin.py").write_text("import time\nopen('begun', 'w').close()\ntime.sleep(60)\n")
     process = subprocess.Popen([*NSPLUGIN, "build", str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    time.sleep(1)
+    until((tmp_path / "begun").exists, "the import")
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=10)
+    out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out) == (130, b"")
     assert b"Traceback" not in err
 

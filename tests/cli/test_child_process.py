@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import fixture_runs
+from waiting import PATIENCE, ended, until
 
 DEFINITION = """
 from nsplugin import Job, define_plugin
@@ -151,17 +152,7 @@ def test_nothing_that_a_plugin_started_outlives_the_build(tmp_path: Path) -> Non
     source = DEFINITION + "import subprocess; open('pid', 'w').write(str(subprocess.Popen(['sleep', '60']).pid))\n"
     assert build(tmp_path, source)[0] == 0
     pid = int((tmp_path / "pid").read_text())
-    deadline = time.monotonic() + 5
-    while _runs(pid):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
-def _runs(pid: int) -> bool:
-    try:
-        return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
-        return False
+    until(lambda: ended(pid), "the end of what it started")
 
 
 def test_what_a_plugin_prints_is_shown_on_standard_error_with_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -220,16 +211,11 @@ def test_a_build_that_is_killed_leaves_nothing_running(tmp_path: Path, number: s
     building = subprocess.Popen(
         [sys.executable, "-m", "nsplugin_cli", "build", str(tmp_path)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
-    deadline = time.monotonic() + 15
-    while not (tmp_path / "pids").exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    until((tmp_path / "pids").exists, "the import")
     building.send_signal(number)
-    building.wait(timeout=10)
+    building.wait(PATIENCE)
     pids = [int(pid) for pid in (tmp_path / "pids").read_text().split()]
-    while any(map(_runs, pids)):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    until(lambda: ended(*pids), "the end of what it started")
 
 
 def test_what_was_found_before_the_entry_failed_is_reported_too(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import threading
-import time
 from collections.abc import Callable, Sequence
 from threading import Event, Thread
 
@@ -12,6 +11,7 @@ import pytest
 
 from nsplugin_core.store.errors import StoreBusy, StoreUnavailable
 from nsplugin_core.store.group_commit import MOST, GroupCommit
+from waiting import until
 
 PATIENCE_S = 20.0
 
@@ -66,10 +66,7 @@ class Writer:
             self.queued(count)
 
     def queued(self, count: int) -> None:
-        end = time.monotonic() + PATIENCE_S
-        while len(self.commits._lanes["shop"].waiting) < count:
-            assert time.monotonic() < end
-            time.sleep(0.001)
+        until(lambda: len(self.commits._lanes["shop"].waiting) >= count, f"{count} callers that wait")
 
     def finish(self) -> None:
         self.gate.set()

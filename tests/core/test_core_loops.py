@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
+from queue import Queue
+from typing import Any
 
 import pytest
 
-from nsplugin_core.clock import SystemClock, VirtualClock
+from nsplugin_core.clock import Clock, SystemClock, VirtualClock
 from nsplugin_core.loops import Loop
 from nsplugin_core.store.errors import StoreUnavailable
+from waiting import PATIENCE
 
 
 class Worker:
@@ -31,8 +33,8 @@ class Worker:
             assert self.happened.wait_for(lambda: self.rounds >= rounds, timeout=10)
 
 
-def started(worker: Worker, **options: object) -> Loop:
-    loop = Loop("test", worker, SystemClock(), every_ms=60_000, **options)
+def started(worker: Worker, clock: Clock | None = None, **options: Any) -> Loop:
+    loop = Loop("test", worker, clock or SystemClock(), every_ms=60_000, **options)
     loop.start()
     return loop
 
@@ -46,13 +48,20 @@ def test_a_loop_goes_on_at_once_while_there_is_work() -> None:
 
 
 def test_a_loop_sleeps_until_it_is_woken() -> None:
+    waits: Queue[int | None] = Queue()
+
+    class Noting(SystemClock):
+        def wait(self, event: threading.Event, until: int | None) -> None:
+            waits.put(until and until - self.now_ms())
+            super().wait(event, until)
+
     worker = Worker()
-    loop = started(worker)
-    worker.wait_for(1)
-    time.sleep(0.05)
+    loop = started(worker, clock=Noting())
+    assert 0 < (waits.get(timeout=PATIENCE) or 0) <= 60_000
     assert worker.rounds == 1
     loop.wake()
-    worker.wait_for(2)
+    assert 0 < (waits.get(timeout=PATIENCE) or 0) <= 60_000
+    assert worker.rounds == 2
     loop.stop()
 
 

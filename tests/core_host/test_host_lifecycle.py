@@ -101,13 +101,13 @@ def test_q3_a_host_that_has_settled_starts_from_the_first_wait_again(tmp_path: P
         world.put(FINE)
         world.run("exits")
         assert world.run("fine").kind == "success"
-        time.sleep(0.4)
+        until(lambda: not world.status().exits, "a host that has settled")
         world.run("exits")
         assert until(lambda: world.status().exits, "the exit") == 1
 
 
 def test_after_an_exit_attempts_run_one_at_a_time_until_the_host_has_settled(tmp_path: Path) -> None:
-    """Issue: a plugin that exits at once harms only its own tasks, and of these not the neighbours for ever."""
+    """A plugin that exits at once harms only its own tasks, and of these not the neighbours for ever."""
     with host_world.world(tmp_path / "w", replace(QUICK, settled_s=1.5)) as world:
         world.put(FINE)
         world.run("exits")

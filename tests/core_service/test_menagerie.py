@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from functools import partial
 
-from service_world import Site, until
+from service_world import Site
+from waiting import until
 
 BAD = {
     "blocks": "time.sleep(3600)",

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import signal
-import time
 import urllib.error
 import urllib.request
-from pathlib import Path
 
 import pytest
 
 from nsplugin_core.service import Service
-from service_world import PATIENCE, ShiftedClock, Site, until
+from service_world import ShiftedClock, Site
+from waiting import PATIENCE, descendants, ended, until
 
 NOTE = """
     def work(payload, attempt, ctx):
@@ -78,11 +77,12 @@ def test_what_outlasts_the_grace_is_given_back(site: Site) -> None:
     served = site.serve("--grace", "0.3")
     task_id = site.enqueue("work", {"seconds": 60})
     until((site.folder / "shop" / "pulse").exists, "the attempt")
-    assert served.stop() == 0
+    hosts = descendants(served.process.pid)
+    assert hosts and served.stop() == 0
     task = site.task(task_id)
     assert task is not None and (task.state, task.attempt, task.last_error) == ("queued", 0, None)
     assert "1 attempts were given back" in served.lines()[-1]["event"]
-    _assert_no_pulse(site.folder / "shop" / "pulse")
+    until(lambda: ended(*hosts), "the end of its host")
 
 
 def test_a_second_signal_stops_at_once(local: Site) -> None:
@@ -106,8 +106,10 @@ def test_a_core_that_is_killed_has_spent_the_attempt(site: Site) -> None:
     served = site.serve()
     task_id = site.enqueue("work", {"seconds": 60})
     until((site.folder / "shop" / "pulse").exists, "the attempt")
+    hosts = descendants(served.process.pid)
+    assert hosts
     served.stop(signal.SIGKILL)
-    _assert_no_pulse(site.folder / "shop" / "pulse")
+    until(lambda: ended(*hosts), "the end of its host")
     task = site.task(task_id)
     assert task is not None and (task.state, task.attempt) == ("running", 1)
     after = Service(site.url, clock=ShiftedClock(task.timeout_ms + 20_000))
@@ -278,14 +280,6 @@ def test_an_address_that_is_taken_is_named(local: Site) -> None:
     address = local.serve().monitor.removeprefix("http://")
     code, _, err = local.call("serve", "--metrics", address)
     assert (code, err.splitlines()[-1]) == (2, f"Error: --metrics: {address} can't be had: Address already in use")
-
-
-def _assert_no_pulse(path: Path) -> None:
-    """The attempt does not run any more: what it touches all the time stays as it is."""
-    time.sleep(0.3)
-    before = path.stat().st_mtime_ns
-    time.sleep(0.3)
-    assert path.stat().st_mtime_ns == before
 
 
 def _page(monitor: str, path: str) -> tuple[int, str]:

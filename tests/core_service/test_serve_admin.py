@@ -9,7 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 from nsplugin_cli.app import cli
-from service_world import Served, Site, until
+from service_world import Served, Site
+from waiting import until
 
 NOTE = """
     def work(payload, attempt, ctx):

@@ -7,7 +7,8 @@ import textwrap
 
 import pytest
 
-from service_world import Site, until
+from service_world import Site
+from waiting import until
 
 PROJECT = """
 from pathlib import Path

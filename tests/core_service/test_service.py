@@ -13,7 +13,8 @@ from nsplugin_core.host.settings import HostSettings
 from nsplugin_core.operations import Operations, TaskQuery
 from nsplugin_core.service import Service, ServiceSettings
 from nsplugin_core.store.records import Depth
-from service_world import ShiftedClock, Site, until
+from service_world import ShiftedClock, Site
+from waiting import until
 
 HOUR, MINUTE = 3_600_000, 60_000
 SETTINGS = ServiceSettings(workers=4, hosts=HostSettings(grace_s=0.3, restart_s=0.2, restart_max_s=0.5))

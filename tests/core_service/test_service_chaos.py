@@ -22,7 +22,8 @@ from nsplugin_core.clock import SystemClock
 from nsplugin_core.operations import Operations
 from nsplugin_core.store import SqlStore, open_store
 from nsplugin_core.store.errors import StoreUnavailable
-from service_world import Served, Site, until
+from service_world import Served, Site
+from waiting import until
 
 ROUNDS = max(1, int(os.environ.get("NSPLUGIN_CHAOS_ROUNDS", "200")) // 25)
 CORES, BURST, PAUSE_S = 2, 25, 0.25

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
-import time
 
 import pytest
 
 from nsplugin_core.serving import SIGNALS, signals
+from waiting import until
+
+
+def _main_thread_waits() -> bool:
+    frame = sys._current_frames()[threading.main_thread().ident or 0]
+    return frame.f_code is threading.Condition.wait.__code__
 
 
 def _to_this_thread() -> None:
-    time.sleep(0.2)
+    until(_main_thread_waits, "a main thread that waits")
     signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
 
 

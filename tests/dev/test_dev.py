@@ -22,7 +22,7 @@ import fixture_runs
 from browser_pages import tab
 from developing import SOURCE, diary, queued, running
 from service_world import NSPLUGIN
-from waiting import until
+from waiting import descendants, ended, until
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -139,27 +139,28 @@ def test_a_route_whose_host_exited_says_when_to_ask_again(folder: Path) -> None:
     source = source.replace("routes={", 'routes={"POST /exit": Route(post_exit, auth="user"), ')
     (folder / "plugin.py").write_text(source)
     with running(folder) as dev:
-        while dev.post("/exit").status_code == 502:
-            pass
+        until(lambda: dev.post("/exit").status_code != 502, "a host that exited")
         away = dev.post("/notes", {"n": 1})
         assert (away.status_code, away.json()["code"]) == (503, "HOST_UNAVAILABLE")
         wait = int(away.headers["retry-after"])
         assert away.json()["error"] == (
             f"plugin shop cannot answer now: its host exited (exit code 3) and starts again in {wait} s; ask again then"
         )
-        time.sleep(wait + 0.5)
-        assert dev.post("/notes", {"n": 2}).status_code == 202
+        until(lambda: dev.post("/notes", {"n": 2}).status_code == 202, "the next host", wait + 20)
 
 
 def test_routes_go_on_while_the_plugin_is_loaded_anew(folder: Path) -> None:
     """A request that meets the host which is just leaving is answered by the one after it."""
     with running(folder) as dev:
         answers: list[int] = []
+
+        def _noted_by(version: int) -> bool:
+            answers.append(dev.post("/notes", {"n": 1}).status_code)
+            return f"{version} 1" in diary(folder)
+
         for version in range(2, 5):
             (folder / "plugin.py").write_text(SOURCE.replace("VERSION = 1", f"VERSION = {version}"))
-            noted = f"{version} 1"
-            while noted not in diary(folder):
-                answers.append(dev.post("/notes", {"n": 1}).status_code)
+            until(partial(_noted_by, version), "the new version at work")
         assert set(answers) == {202}
 
 
@@ -336,19 +337,11 @@ def test_ctrl_c_does_not_wait_for_an_import_that_hangs(folder: Path, first: bool
         (folder / "plugin.py").write_text(HANGS)
         pid = folder / "pid.txt"
         until(lambda: pid.exists() and pid.read_text() != "", "the import")
+        started = descendants(dev.process.pid)
         began = time.monotonic()
-        assert dev.interrupt() == 0
+        assert started and dev.interrupt() == 0
         assert time.monotonic() - began < 5
-        until(lambda: _ended(pid.read_text()), "the end of the import")
-
-
-def _ended(pid: str) -> bool:
-    """Also when nobody has reaped it yet: then it has no program any more."""
-    try:
-        Path("/proc", pid, "exe").readlink()
-    except OSError:
-        return True
-    return False
+        until(lambda: ended(*started), "the end of the import")
 
 
 def _post_until_it_ends(dev: developing.Dev, numbers: range, accepted: list[int]) -> None:

@@ -13,8 +13,8 @@ from nsplugin_core.events import EngineEvent
 from nsplugin_core.registry import Registry
 from nsplugin_core.service import Service
 from nsplugin_core.simulation import simulate
-from service_world import until
 from simulated import at, nextskin
+from waiting import until
 
 CODE = """\
 import os

@@ -118,7 +118,7 @@ NEW_YORK = {"timezone": "America/New_York"}
 
 
 def test_a_gap_in_the_clock_defers_a_fire_and_says_so() -> None:
-    """spec/cron.md F2; issue 5: deferred fires are on the timeline, explained."""
+    """spec/cron.md F2: deferred fires are on the timeline, explained."""
     found = run(nextskin([("*/20 2 * * *", "sync")]), "2026-03-08T05:00", "2026-03-09T04:00", **NEW_YORK)
     assert told(found) == ["07:00:00 fire", "07:00:00 attempt 1", "07:00:00 success 1"]
     (remark,) = found.remarks
@@ -136,7 +136,7 @@ def test_a_gap_in_the_clock_drops_fires_and_says_so() -> None:
 
 
 def test_a_repeated_hour_drops_fires_and_says_so() -> None:
-    """spec/cron.md F2: the second occurrence does not fire; issue 5: what clock changes drop is counted as the timeline shows it."""
+    """spec/cron.md F2: the second occurrence does not fire; what clock changes drop is counted as the timeline shows it."""
     found = run(nextskin([("*/20 1 * * *", "sync")]), "2026-11-01T04:00", "2026-11-02T04:00", **NEW_YORK)
     (remark,) = found.remarks
     assert "01:00, 01:20 and 01:40 come twice and run only the first time" in remark.text

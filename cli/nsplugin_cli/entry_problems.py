@@ -15,7 +15,7 @@ from nsplugin.spans import Span
 from nsplugin_cli import sources
 from nsplugin_cli.missing_definition import FIRST_LINE, not_defined
 from nsplugin_cli.source.discover import Target
-from nsplugin_cli.source.load import Outcome
+from nsplugin_cli.source.load import MAX_REPORT, Outcome
 
 MAX_MESSAGE = 300
 NAMED_CALLS = 5
@@ -114,6 +114,9 @@ def _calls(frames: Iterable[Sequence[Any]], target: Target) -> str | None:
 def _died(outcome: Outcome, target: Target, seconds: float) -> tuple[Path, Problem]:
     path, span = _running(outcome, target)
     hint = "importing the entry must define the plugin and return: leave the rest to jobs and routes"
+    if outcome.detail["overflown"]:
+        message = f"describing what the entry defines takes more than {MAX_REPORT >> 20} MiB, the most that is read"
+        return path, finding("NSP003", Found(pointer="", message=message, hint="define less, and shorter texts", span=span))
     return path, finding("NSP003", Found(pointer="", message=_end(outcome.detail["code"]), hint=hint, span=span))
 
 

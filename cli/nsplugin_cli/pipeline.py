@@ -204,7 +204,7 @@ def _show_output(target: Target, outcome: Outcome) -> None:
             from nsplugin_cli import sources, terminal
             from nsplugin_cli.report.text import printed
 
-            terminal.say(printed(sources.shown(target.place), name, stream.text, stream.total))
+            terminal.say(printed(sources.shown(target.place), name, stream.text, stream.total - len(stream.kept)))
 
 
 def _doubted(run: Run, outcome: Outcome, target: Target) -> bool:

@@ -134,10 +134,9 @@ def _remark(text: str | None) -> Iterator[Fragment]:
         yield "", f"{text}\n"
 
 
-def printed(path: str, name: str, text: str, total: int) -> str:
-    """What a plugin printed while it was imported, labelled so that nobody takes it for ours. ``total`` counts bytes."""
+def printed(path: str, name: str, text: str, left: int) -> str:
+    """What a plugin printed while it was imported, labelled so that nobody takes it for ours. ``left`` counts bytes."""
     lines = LINE_END.split(text.removesuffix("\n"))
-    left = total - len(text.encode("utf-8", "replace"))
     more = [f"  … and {left:,} more bytes"] if left > 0 else []
     return "\n".join([f"{visible(path)} printed to {name}:", *(f"  | {visible(line)}" for line in lines), *more])
 

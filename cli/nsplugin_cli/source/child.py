@@ -18,9 +18,12 @@ from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
+from traceback import format_exception
 from types import ModuleType, TracebackType
 from typing import Any, Final, cast
 
+import nsplugin
+import nsplugin_cli
 from nsplugin.definition.assembly import Assembled, assemble
 from nsplugin.definition.call_site import CallSite
 from nsplugin.definition.collect import Collected, collecting
@@ -37,7 +40,10 @@ LOST: Final = 113
 MAX_FRAMES: Final = 40
 _REPORTERS: Final = ("json", "nsplugin")
 """The packages whose classes are put back after the import: what judges and reports."""
+_OURS: Final = tuple(str(Path(module.__file__).parent) + os.sep for module in (nsplugin, nsplugin_cli))
 MAX_TEXT: Final = 2_000
+MAX_NUMBER: Final = 1 << 31
+"""No line or column is higher."""
 GRACE: Final = 1.0
 """Seconds after the time limit until the guard ends what the parent should have ended."""
 
@@ -157,17 +163,33 @@ def _outcome(request: dict[str, Any], restore: Callable[[], None]) -> dict[str, 
         restore()
         if isinstance(module, BaseException):
             return {**_raised(module), **_calls(collected, None)}
-        if request["file"] and not _same_file(module, request["file"]):
-            return {"kind": "shadowed", "by": str(getattr(module, "__file__", None) or "a built-in module")}
-        platforms = [load(request["platform"])] if request["platform"] else every()
-        found = _definition(module, platforms, request["attribute"])
-        if found is None:
-            wanted = [request["attribute"]] if request["attribute"] else [one.layout.attribute for one in platforms]
-            return {"kind": "absent", "wanted": wanted, "elsewhere": _elsewhere(module), **_calls(collected, None)}
-        attribute, value, platform = found
-        entry = f"{request['module']}:{attribute}"
-        assembled = assemble(value, platform, {**request["project"], "entry": entry})
-        return {"kind": "defined", **_judged(assembled, platform), **_calls(collected, value)}
+        try:
+            return _found(request, module, collected)
+        except BaseException as error:
+            if not _is_ours_to_mend(error):
+                raise
+            return {"kind": "failed", "error": "".join(format_exception(error))}
+
+
+def _found(request: dict[str, Any], module: ModuleType, collected: list[Collected]) -> dict[str, Any]:
+    if request["file"] and not _same_file(module, request["file"]):
+        return {"kind": "shadowed", "by": str(getattr(module, "__file__", None) or "a built-in module")}
+    platforms = [load(request["platform"])] if request["platform"] else every()
+    found = _definition(module, platforms, request["attribute"])
+    if found is None:
+        wanted = [request["attribute"]] if request["attribute"] else [one.layout.attribute for one in platforms]
+        return {"kind": "absent", "wanted": wanted, "elsewhere": _elsewhere(module), **_calls(collected, None)}
+    attribute, value, platform = found
+    entry = f"{request['module']}:{attribute}"
+    assembled = assemble(value, platform, {**request["project"], "entry": entry})
+    return {"kind": "defined", **_judged(assembled, platform), **_calls(collected, value)}
+
+
+def _is_ours_to_mend(error: BaseException) -> bool:
+    """Whether our own code failed, and not what of the plugin it looked at: an odd ``__getattr__``, a depth without end."""
+    if isinstance(error, (RecursionError, MemoryError, KeyboardInterrupt)):
+        return False
+    return [frame[0] for frame in _frames(error.__traceback__)][-1].startswith(_OURS)
 
 
 def _imported(name: str, anything: type[BaseException]) -> ModuleType | BaseException:
@@ -251,29 +273,43 @@ def _raised(error: BaseException) -> dict[str, Any]:
     frames = list(_frames(error.__traceback__))
     return {
         "kind": "raised",
-        "exception": type(error).__name__,
+        "exception": type(error).__name__[:MAX_TEXT],
         "message": _text(error),
         "frames": frames[:MAX_FRAMES] + frames[MAX_FRAMES:][-MAX_FRAMES:],
         "syntax": _syntax(error) if isinstance(error, SyntaxError) else None,
-        "missing": error.name if isinstance(error, ModuleNotFoundError) else None,
+        "missing": _missing(error) if isinstance(error, ModuleNotFoundError) else None,
     }
 
 
 def _syntax(error: SyntaxError) -> list[Any] | None:
-    if not isinstance(error.filename, str) or not error.lineno:
+    """Anybody may raise one, and put anything into it."""
+    places = [_number(each) for each in (error.lineno, error.offset, error.end_lineno, error.end_offset)]
+    if not isinstance(error.filename, str) or len(error.filename) > MAX_TEXT or not places[0]:
         return None
-    return [error.filename, error.lineno, error.offset, error.end_lineno, error.end_offset]
+    return [error.filename, *places]
+
+
+def _number(value: Any) -> int | None:
+    return value if type(value) is int and 0 < value < MAX_NUMBER else None
+
+
+def _missing(error: ModuleNotFoundError) -> str | None:
+    return error.name if isinstance(error.name, str) and len(error.name) <= MAX_TEXT else None
 
 
 def _text(error: BaseException) -> str:
-    if isinstance(error, SyntaxError):
-        return error.msg or ""
-    if isinstance(error, SystemExit):
-        return f"the entry called sys.exit({error.code!r})"
     try:
-        return str(error)[:MAX_TEXT]
+        return _said(error)[:MAX_TEXT]
     except BaseException as inner:
         return f"(its text cannot be made: {type(inner).__name__})"
+
+
+def _said(error: BaseException) -> str:
+    if isinstance(error, SyntaxError):
+        return str(error.msg or "")
+    if isinstance(error, SystemExit):
+        return f"the entry called sys.exit({error.code!r})"
+    return str(error)
 
 
 def _frames(trace: TracebackType | None) -> Iterator[list[Any]]:
@@ -281,7 +317,7 @@ def _frames(trace: TracebackType | None) -> Iterator[list[Any]]:
         code = trace.tb_frame.f_code
         places = islice(code.co_positions(), trace.tb_lasti // 2, None)
         _, end_line, column, end_column = next(places, (None, None, None, None))
-        yield [code.co_filename, trace.tb_lineno, column, end_line, end_column]
+        yield [code.co_filename[:MAX_TEXT], trace.tb_lineno, column, end_line, end_column]
         trace = trace.tb_next
 
 

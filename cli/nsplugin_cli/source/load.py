@@ -135,6 +135,8 @@ class _Watch:
         self.report, self.trace = Stream(MAX_REPORT), Stream(KEPT)
         self.stdout, self.stderr = Stream(KEPT), Stream(KEPT)
         self.result: dict[str, Any] | None = None
+        self._searched = 0
+        self._body: tuple[int, int] | None = None
         self._selector = selectors.DefaultSelector()
         pipes = (report, trace, process.stdout.fileno(), process.stderr.fileno())
         for pipe, stream in zip(pipes, (self.report, self.trace, self.stdout, self.stderr), strict=True):
@@ -181,10 +183,23 @@ class _Watch:
         return bool(ready) and bool(self._selector.get_map())
 
     def _parse(self) -> None:
-        start = self.report.kept.find(self.nonce)
-        head, newline, body = bytes(self.report.kept[start:]).partition(b"\n") if start >= 0 else (b"", b"", b"")
-        if newline and len(body) >= int(head.split()[1]):
-            self.result = json.loads(body)
+        """Take the report once it is whole. What has come is not looked through again at each read."""
+        kept = self.report.kept
+        if self._body is None:
+            start = kept.find(self.nonce, self._searched)
+            end = kept.find(b"\n", start) if start >= 0 else -1
+            self._searched = max(0, len(kept) - len(self.nonce)) if start < 0 else start
+            if end < 0:
+                return
+            self._body = end + 1, int(kept[start:end].split()[1])
+        begin, size = self._body
+        if len(kept) >= begin + size:
+            self.result = json.loads(kept[begin : begin + size])
+
+    @property
+    def overflown(self) -> bool:
+        """Whether more was reported than is read."""
+        return self.report.total > self.report.limit
 
 
 _FRAME: Final = re.compile(r'^  File "(.+)", line (\d+) in ', re.MULTILINE)
@@ -197,7 +212,7 @@ def _outcome(watch: _Watch, timed_out: bool) -> Outcome:
         return Outcome(kind=kind, detail=detail, stdout=watch.stdout, stderr=watch.stderr)
     if timed_out:
         return Outcome(kind="timed-out", stdout=watch.stdout, stderr=watch.stderr, stack=stack)
-    detail = {"code": watch.process.returncode}
+    detail = {"code": watch.process.returncode, "overflown": watch.overflown}
     return Outcome(kind="died", detail=detail, stdout=watch.stdout, stderr=watch.stderr, stack=stack)
 
 

@@ -239,7 +239,7 @@ def test_static_files_are_kept_by_their_content(client: httpx.Client) -> None:
 
 @pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
 def test_ten_thousand_dead_letters_are_paged_in_300_ms(tmp_path: Path, kind: str) -> None:
-    """Issue 5: paged, under 300 ms. The best of many pages, since other work goes on beside this."""
+    """A page of 10,000 opens in 300 ms. The best of many pages, since other work goes on beside this."""
     with site(tmp_path, kind=kind) as page:
         page.core.install(nextskin("shop", jobs={"sync": {"maxAttempts": 1}}))
         page.bury_many(10_000)

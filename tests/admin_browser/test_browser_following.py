@@ -1,4 +1,4 @@
-"""With JavaScript a page follows the core by itself, and leaves its reader's place alone (issue 5)."""
+"""With JavaScript a page follows the core by itself, and leaves its reader's place alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a plugin, or another site, does to the page: nothing (issue 5)."""
+"""What a plugin, or another site, does to the page: nothing."""
 
 from __future__ import annotations
 

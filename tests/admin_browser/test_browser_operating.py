@@ -1,4 +1,4 @@
-"""Listing, retrying, deleting, switching: by mouse, by keyboard alone, and without JavaScript (issue 5)."""
+"""Listing, retrying, deleting, switching: by mouse, by keyboard alone, and without JavaScript."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def test_what_has_the_focus_is_seen_to_have_it(page: Page, page_site: Site) -> N
 
 
 def test_ten_thousand_dead_letters_come_in_pages(page: Page, page_site: Site) -> None:
-    """Issue 5: 10,000 dead letters, paged, under 300 ms; the best of many loads, since other work goes on beside this."""
+    """A page of 10,000 dead letters opens in 300 ms; the best of many loads, since other work goes on beside this."""
     page_site.core.install(nextskin("shop", jobs={"sync": {"maxAttempts": 1}}))
     page_site.bury_many(10_000)
     took: list[float] = []

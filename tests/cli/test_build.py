@@ -311,7 +311,7 @@ def test_a_payload_schema_that_the_second_engine_refuses_is_not_written(
     ],
 )
 def test_what_no_call_shows_is_where_the_module_assigns_it(tmp_path: Path, source: str, place: str) -> None:
-    """Issue: a finding of build points at the line of the source that caused it wherever that can be known."""
+    """A finding of build points at the line of the source that caused it wherever that can be known."""
     platform = "cogover" if "cogover" in source else "nextskin"
     (tmp_path / "nsplugin.toml").write_text(f'platform = "{platform}"\nid = "a"\nentry = "plugin.py"\n', encoding="utf-8")
     (tmp_path / "plugin.py").write_text(source, encoding="utf-8")

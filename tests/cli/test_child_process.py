@@ -1,4 +1,4 @@
-"""``build`` imports a plugin in a child: however the child behaves or dies, the report is right (issue: commands)."""
+"""``build`` imports a plugin in a child: however the child behaves or dies, the report is right (spec/cli.md build)."""
 
 from __future__ import annotations
 

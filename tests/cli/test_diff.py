@@ -1,4 +1,4 @@
-"""``nsplugin diff``: what an upgrade means for a host (issue: lint, item 7)."""
+"""``nsplugin diff``: what an upgrade means for a host (spec/cli.md)."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ def test_a_folder_that_cannot_be_made() -> None:
     "body", ["", "key=a", "\xff", "[]", "{}", '{"key": 5}', '{"key": " a"}', json.dumps({"key": "a" * 256})]
 )
 def test_the_route_that_is_made_refuses_what_the_job_does_not_take(body: str) -> None:
-    """Issue 5: an author's first request by hand is seldom right; it is the caller's fault then, and says what to send."""
+    """An author's first request by hand is seldom right; it is the caller's fault then, and says what to send."""
     assert fixture_runs.call(["init", "made", "--platform", "nextskin"])[0] == 0
     plugin = runpy.run_path("made/plugin.py")["plugin"]
     answer = Bench(target=plugin).request("POST /expire", body=body.encode("latin-1"))

@@ -113,7 +113,7 @@ def test_q2_own_attempts_that_are_lost_are_cancelled_and_forgotten(shop: World, 
 
 
 def test_word_of_a_task_that_comes_while_endings_are_told_is_heard(shop: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Overwritten, it would be found by the next poll only, up to a second late (issue 4: p99 under 30 ms)."""
+    """Overwritten, it would be found by the next poll only, up to a second late: 99 of 100 start within 30 ms."""
 
     class Late(list[Any]):
         """Endings with which a task is accepted just when the dispatcher has gone through them."""
@@ -173,7 +173,7 @@ def test_q3_attempts_that_hosts_took_before_they_failed_are_stopped_as_they_are_
 
 
 def test_an_attempt_lost_with_its_core_is_found_behind_the_lease_of_a_later_one(shop: World) -> None:
-    """Nobody polls on a virtual clock: the next moment at which anything happens has to be known (issue 5)."""
+    """Nobody polls on a virtual clock: the next moment at which anything happens has to be known."""
     lost = shop.enqueue(job="long").task_id
     shop.step()
     shop.dispatcher.close()
@@ -214,7 +214,7 @@ def test_endings_that_could_not_be_written_are_kept(shop: World, monkeypatch: py
 def test_a_start_does_not_wait_for_endings_where_writing_them_takes_time(
     shop: World, monkeypatch: pytest.MonkeyPatch, took: int, order: list[str]
 ) -> None:
-    """A disk's sync on the way to a start is the worst of its wait (issue 4: p99 under 30 ms)."""
+    """A disk's sync on the way to a start is the worst of its wait: 99 of 100 start within 30 ms."""
     calls: list[str] = []
 
     def told(name: str, takes: int) -> None:

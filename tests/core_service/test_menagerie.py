@@ -1,4 +1,4 @@
-"""Every kind of bad plugin beside a good one in one served core (issue 4): each harms only its own tasks."""
+"""Every kind of bad plugin beside a good one in one served core: each harms only its own tasks."""
 
 from __future__ import annotations
 

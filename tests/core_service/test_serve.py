@@ -236,7 +236,7 @@ def test_metrics_and_health(local: Site) -> None:
 
 
 def test_an_idle_core_is_small(local: Site) -> None:
-    """Issue 4: under 80 MB."""
+    """A core that waits takes less than 80 MB."""
     local.install(NOTE)
     served = local.serve()
     local.enqueue("work")

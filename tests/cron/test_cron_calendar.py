@@ -189,7 +189,7 @@ def test_the_ends_of_the_calendar_are_those_of_both_clocks(name: str, policy: Po
 
 
 def test_a_year_of_every_minute_is_525600_fires() -> None:
-    """The size that issue 2 names, in UTC and with two clock changes."""
+    """A year of minutes, in UTC and with two clock changes."""
     start = to_minute(datetime(2026, 1, 1, tzinfo=UTC)) - 1
     fires = Calendar(parse("* * * * *"), zone("UTC"), "defer-once").fires(start, 525_600)
     assert fires == list(range(start + 1, start + 525_601))

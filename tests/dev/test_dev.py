@@ -1,4 +1,4 @@
-"""``nsplugin dev`` in real processes: routes, log, reload, refusals, and Ctrl-C without a lost task (issue 5, item 1)."""
+"""``nsplugin dev`` in real processes: routes, log, reload, refusals, and Ctrl-C without a lost task."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Routes of ``nsplugin dev`` at moments that real hosts seldom show: a host that is just leaving (issue 5)."""
+"""Routes of ``nsplugin dev`` at moments that real hosts seldom show: a host that is just leaving."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""lint and build agree, clean sources are clean, and nothing that is linted runs: issue "Lint", must hold."""
+"""lint and build agree, clean sources are clean, and nothing that is linted runs."""
 
 from __future__ import annotations
 

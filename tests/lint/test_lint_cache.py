@@ -1,4 +1,4 @@
-"""The cache: content-addressed, never stale, safe under two processes, indifferent to damage: issue "Lint"."""
+"""The cache: content-addressed, never stale, safe under two processes, indifferent to damage."""
 
 from __future__ import annotations
 

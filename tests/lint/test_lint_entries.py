@@ -1,4 +1,4 @@
-"""What build says of an entry, lint says too, as far as its source shows it: issue "Lint", lint and build agree."""
+"""What build says of an entry, lint says too, as far as its source shows it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which files are read, and what becomes of those that cannot be: issue "Lint", must hold (bad files)."""
+"""Which files are read, and what becomes of those that cannot be."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""--fix and --diff: issue "Lint", living with it. Only the literal's own characters change, and never for the worse."""
+"""--fix and --diff. Only the literal's own characters change, and never for the worse."""
 
 from __future__ import annotations
 

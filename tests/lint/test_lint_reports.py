@@ -1,4 +1,4 @@
-"""The formats of a report: issue "Lint", reports. Whole-file goldens; `make update` rewrites them."""
+"""The formats of a report (spec/cli.md). Whole-file goldens; `make update` rewrites them."""
 
 from __future__ import annotations
 

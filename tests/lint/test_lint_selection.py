@@ -1,4 +1,4 @@
-"""select, ignore, per-file-ignores, inline ignores, project files: issue "Lint", living with it; spec/cli.md Project file."""
+"""select, ignore, per-file-ignores, inline ignores, project files (spec/cli.md Project file)."""
 
 from __future__ import annotations
 

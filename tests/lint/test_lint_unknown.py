@@ -1,4 +1,4 @@
-"""What another statement may change, or never runs on import, gives no finding: issue "Lint", no false errors."""
+"""What another statement may change, or never runs on import, gives no finding."""
 
 from __future__ import annotations
 

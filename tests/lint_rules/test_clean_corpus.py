@@ -1,4 +1,4 @@
-"""Real-looking clean files have no finding: issue "Lint", must hold (precision)."""
+"""Real-looking clean files have no finding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""NSP304-307: literal arguments of enqueue wherever a handler's context reaches (issue "Lint", deliver 3)."""
+"""NSP304-307: literal arguments of enqueue wherever a handler's context reaches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The hostile manifests (issue: no input makes any command print a traceback or hang), read and judged."""
+"""No hostile manifest makes reading or judging raise or hang (spec/manifest.md M6)."""
 
 from __future__ import annotations
 

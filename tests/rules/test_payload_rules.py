@@ -74,7 +74,7 @@ def test_each_such_value_is_a_finding() -> None:
 
 
 def test_a_payload_that_is_not_json_is_not_held_to_size_or_schema() -> None:
-    """Issue: no cascade."""
+    """One fault gives one finding, with no cascade (spec/cli.md)."""
     payload = {"blob": b"x" * 70_000, "text": "x" * 70_000}
     assert codes(paying(payload, schema={"required": ["key"]}), origin="python") == ["NSP301"]
     cycle: dict[str, Any] = {}
@@ -150,7 +150,7 @@ def test_a_payload_of_a_job_that_is_not_declared_is_held_to_no_schema() -> None:
 
 
 def test_a_schema_that_branches_without_end_comes_to_an_end() -> None:
-    """Issue: no input makes any command hang; the checks of one manifest are bounded together."""
+    """No input makes a command hang (spec/manifest.md M6): the checks of one manifest are bounded together."""
     loop = {"$defs": {"a": {"anyOf": [{"$ref": "#/$defs/b"}] * 2}}, "$ref": "#/$defs/a"}
     for depth in range(30):
         loop["$defs"][chr(98 + depth)] = {"anyOf": [{"$ref": f"#/$defs/{chr(99 + depth)}"}] * 2}

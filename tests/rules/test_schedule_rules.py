@@ -73,7 +73,7 @@ def test_a_rare_schedule_is_none_that_never_fires(expression: str) -> None:
 
 
 def test_a_faulty_expression_is_not_judged_further() -> None:
-    """Issue: no cascade."""
+    """One fault gives one finding, with no cascade (spec/cli.md)."""
     assert codes(scheduled("0 0 30 2 MON", timeoutMs=600_000), timezone="America/New_York") == ["NSP202"]
 
 
@@ -106,7 +106,7 @@ def test_a_job_that_may_be_declared_is_not_unknown(jobs: Any) -> None:
 
 
 def test_jobs_of_the_wrong_kind_do_not_make_every_schedule_wrong() -> None:
-    """Issue: a non-mapping jobs gives one finding."""
+    """Jobs that are no mapping are one finding (spec/cli.md)."""
     assert found(nextskin(jobs=["expire"], cron=[entry(), entry("5 3 * * *")])) == [("NSP007", "/jobs")]
     assert found(nextskin(jobs={"expire": None}, cron=[entry()])) == [("NSP007", "/jobs/expire")]
 

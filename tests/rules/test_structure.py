@@ -45,7 +45,7 @@ def test_a_wrong_type_says_what_was_found_and_what_is_wanted(value: Any, words: 
 
 @pytest.mark.parametrize("value", [True, False, 5.0, "5", None, math.nan, math.inf, b"5", object(), 5j])
 def test_in_python_only_an_integer_is_one(value: Any) -> None:
-    """spec/nextskin.md D8; issue: True, 5.0, "5", None, NaN are no integers in Python."""
+    """spec/nextskin.md D8: True, 5.0, "5", None, NaN are no integers in Python."""
     assert found(job(maxAttempts=value, timeoutMs=value), origin="python") == [
         ("NSP007", "/jobs/expire/maxAttempts"),
         ("NSP007", "/jobs/expire/timeoutMs"),
@@ -144,7 +144,7 @@ def test_what_every_manifest_must_have(raw: dict[str, Any], key: str) -> None:
     "raw", [nextskin(cron=[{"schedul": "0 3 * * *", "job": "expire"}]), nextskin(cron=[{"cron": "0 3 * * *", "job": "expire"}])]
 )
 def test_a_misspelt_key_is_not_missing_as_well(raw: dict[str, Any]) -> None:
-    """Issue: one fault, one finding."""
+    """One fault gives one finding (spec/cli.md)."""
     problem = only(raw)
     assert (problem.code, problem.hint) == ("NSP006", 'did you mean "schedule"?')
 
@@ -374,7 +374,7 @@ def test_no_value_makes_the_judgement_raise(value: Any) -> None:
 
 
 def test_ten_faults_are_ten_findings() -> None:
-    """Issue: ten faults in a file, ten findings in one run, each at its place."""
+    """Ten faults in a file are ten findings in one run, each at its place (spec/cli.md)."""
     raw = nextskin(
         id="a b",
         version=3,

@@ -1,4 +1,4 @@
-"""Issue "diff OLD NEW": a payload schema that got narrower is found, and never missed."""
+"""A payload schema that got narrower is found, and never missed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Issue "diff OLD NEW": a schema written another way takes the same values."""
+"""A schema written another way takes the same values."""
 
 from __future__ import annotations
 

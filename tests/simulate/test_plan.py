@@ -1,4 +1,4 @@
-"""``plan``: when a job's attempts are made, and what its schedule's next fires meet (issue 5, item 3)."""
+"""``plan``: when a job's attempts are made, and what its schedule's next fires meet."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_a_faulty_plugin_gets_its_diagnostics(plugin: Path) -> None:
 
 
 def test_one_attempt_that_surely_meets_the_next_fire() -> None:
-    """The example of the issue: "attempt 4 overlaps the next fire"."""
+    """An attempt that is made after the next fire is said to overlap it."""
     found = plan(_manifest("* * * * *", maxAttempts=8, timeoutMs=1), "sync", timezone="UTC", after=0, count=1)
     (meeting,) = found.schedules[0].meetings
     assert meeting.certain and meeting.running == (4, 4)

@@ -1,4 +1,4 @@
-"""``nsplugin simulate``: what it prints, how it is told what to simulate, and what it refuses (issue 5, item 2)."""
+"""``nsplugin simulate``: what it prints, how it is told what to simulate, and what it refuses."""
 
 from __future__ import annotations
 

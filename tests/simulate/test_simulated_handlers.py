@@ -1,4 +1,4 @@
-"""Simulations of real handlers in real hosts: virtual sleep, calls, and what real time does (issue 5, item 2)."""
+"""Simulations of real handlers in real hosts: virtual sleep, calls, and what real time does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A simulation and a real core, with real hosts, make the same history of the same scenario (issue 5, Must hold)."""
+"""A simulation and a real core, with real hosts, make the same history of the same scenario."""
 
 from __future__ import annotations
 

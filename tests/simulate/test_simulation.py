@@ -1,4 +1,4 @@
-"""Simulations without handlers: the engine's rules on virtual time, and the faults that one can order (issue 5, item 2)."""
+"""Simulations without handlers: the engine's rules on virtual time, and the faults that one can order."""
 
 from __future__ import annotations
 

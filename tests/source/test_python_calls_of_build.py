@@ -1,4 +1,4 @@
-"""A finding of build points at the line of the source that caused it: issue "The spine", deliver 7."""
+"""A finding of build points at the line of the source that caused it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which calls are definitions, under whatever names: issue "Lint", deliver 1; spec/sdk.md."""
+"""Which calls are definitions, under whatever names (spec/sdk.md)."""
 
 from __future__ import annotations
 

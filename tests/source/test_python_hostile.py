@@ -1,4 +1,4 @@
-"""Files that nobody wrote to be read: one finding at its place, or none; never a traceback, never a hang (issue "Lint")."""
+"""Files that nobody wrote to be read: one finding at its place, or none; never a traceback, never a hang."""
 
 from __future__ import annotations
 

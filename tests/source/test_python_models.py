@@ -1,4 +1,4 @@
-"""Payload models from source: the schema that pydantic itself would give, or none (issue "Lint", deliver 1)."""
+"""Payload models from source: the schema that pydantic itself would give, or none."""
 
 from __future__ import annotations
 

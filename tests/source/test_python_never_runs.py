@@ -1,4 +1,4 @@
-"""Reading never runs a line of what is read: issue "Lint", must hold."""
+"""Reading never runs a line of what is read (spec/cli.md lint)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where each pointer stands: issue "Lint", deliver 1 (columns in characters, whatever the file's encoding and line ends)."""
+"""Where each pointer stands: columns in characters, whatever the file's encoding and line ends."""
 
 from __future__ import annotations
 

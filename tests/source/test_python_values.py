@@ -1,4 +1,4 @@
-"""What is evaluated without running it, and what is left unknown: issue "Lint", deliver 1."""
+"""What is evaluated without running it, and what is left unknown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TypeScript and JavaScript plugins, read and never run (issue: lint, item 2)."""
+"""TypeScript and JavaScript plugins, read and never run (spec/cli.md lint)."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from nsplugin.handlers import is_a, type_name
@@ -25,7 +26,11 @@ class ModelError(ValueError):
 
 
 class PayloadMismatch(ValueError):
-    """A payload does not fit the job's model. The message names the fields, never their values."""
+    """A payload does not fit the job's model.
+
+    The message names the model's fields; values, and keys that the model leaves open (``*``), are not told. What a validator
+    of the author's own says is told as it is.
+    """
 
 
 class PayloadModel:
@@ -51,7 +56,7 @@ class PayloadModel:
         try:
             return self._adapter.validate_json(json.dumps(payload))
         except ValidationError as error:
-            raise PayloadMismatch(_mismatch(error)) from None
+            raise PayloadMismatch(_mismatch(error, payload, frozenset(_properties(self.schema)))) from None
 
 
 def _is_old_typed_dict(model: Any) -> bool:
@@ -98,8 +103,41 @@ def _first_sentence(error: Exception) -> str:
     return lines[0].partition(". ")[0] if lines else type(error).__name__
 
 
-def _mismatch(error: ValidationError) -> str:
-    faults = error.errors(include_url=False, include_context=False, include_input=False)
-    listed = "; ".join(f"{'.'.join(map(str, fault['loc'])) or 'payload'}: {fault['msg']}" for fault in faults[:_LISTED])
+def _mismatch(error: ValidationError, payload: Any, known: Collection[str]) -> str:
+    faults = error.errors(include_url=False, include_input=False)
+    listed = "; ".join(f"{_place(fault, payload, known) or 'payload'}: {_reason(fault)}" for fault in faults[:_LISTED])
     more = f"; and {len(faults) - _LISTED} more" if len(faults) > _LISTED else ""
     return f"the payload does not fit the job's model: {listed}{more}"
+
+
+def _place(fault: Mapping[str, Any], payload: Any, known: Collection[str]) -> str:
+    """Where a fault lies. A key of the payload that is no field is data; of one that was refused the author wants the name."""
+    shown: list[str] = []
+    for part in fault["loc"]:
+        inside = isinstance(payload, dict) and part in payload
+        shown.append("*" if inside and part not in known and fault["type"] != "extra_forbidden" else str(part))
+        if inside or (isinstance(payload, list) and isinstance(part, int)):
+            payload = payload[part]
+    return ".".join(shown)
+
+
+def _reason(fault: Mapping[str, Any]) -> str:
+    """What pydantic says, in other words where it quotes the value."""
+    if fault["type"] == "union_tag_invalid":
+        return f"{fault['ctx']['discriminator'].strip(chr(39))} should be one of {fault['ctx']['expected_tags']}"
+    if fault["type"] == "uuid_parsing":
+        return "Input should be a valid UUID"
+    return str(fault["msg"])
+
+
+def _properties(schema: Any) -> Iterator[str]:
+    """The names of all fields that a schema speaks of."""
+    pending = [schema]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, dict):
+            properties = part.get("properties")
+            yield from properties if isinstance(properties, dict) else ()
+            pending.extend(part.values())
+        elif isinstance(part, list):
+            pending.extend(part)

@@ -6,7 +6,8 @@ import time
 
 import pytest
 
-from hostile_corpus import COGOVER, SOUND, Hostile, corpus
+from hostile_corpus import COGOVER, Hostile, corpus
+from hostile_texts import SOUND
 from nsplugin.preinstall import check_manifest
 from nsplugin.reading import read
 

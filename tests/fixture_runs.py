@@ -35,7 +35,7 @@ def transcripts(folder: Path) -> dict[str, bytes]:
     with tempfile.TemporaryDirectory() as temporary:
         copy = Path(temporary) / folder.name
         shutil.copytree(folder, copy, ignore=shutil.ignore_patterns(*EXPECTED, "__pycache__"))
-        with _inside(copy):
+        with inside(copy):
             commands = _commands(folder)
             made = {
                 "expected.txt": "".join(_transcript(command) for command in commands).encode(),
@@ -85,7 +85,8 @@ def _text(stream: io.TextIOWrapper) -> str:
 
 
 @contextmanager
-def _inside(folder: Path) -> Iterator[None]:
+def inside(folder: Path) -> Iterator[None]:
+    """A current folder for what is called."""
     before = Path.cwd()
     os.chdir(folder)
     try:

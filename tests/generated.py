@@ -15,6 +15,7 @@ import reading_goldens
 import reference_pages
 import report_goldens
 import transcripts
+import wrong_calls
 from nsplugin import json_schemas
 from nsplugin.rules.reference import document
 from nsplugin_cli import catalogue
@@ -34,6 +35,7 @@ def documents() -> Iterator[tuple[Path, bytes]]:
     yield from reading_goldens.files()
     yield from payload_goldens.files()
     yield from reference_pages.files()
+    yield from wrong_calls.files()
 
 
 def goldens() -> Iterator[tuple[Path, bytes | None]]:

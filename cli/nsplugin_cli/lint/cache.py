@@ -82,11 +82,11 @@ class Cache:
 
     def may_know(self, task: Task) -> bool:
         """Whether there is any verdict on a file of that folder, so that it is worth reading this one."""
-        return bool(self._pack((task.root, os.path.dirname(task.path))))  # noqa: PTH120
+        return bool(self._pack((task.root, os.path.dirname(task.path))))
 
     def look_up(self, task: Task, data: bytes) -> Verdict | None:
         """The verdict on these bytes, if there is one and all that it rests on is as it was."""
-        place = task.root, os.path.dirname(task.path)  # noqa: PTH120
+        place = task.root, os.path.dirname(task.path)
         key = self._key(task, digest(data))
         entry = self._pack(place).get(key)
         if entry is None:
@@ -104,7 +104,7 @@ class Cache:
         """Note a verdict, but for one that an extra could change."""
         if verdict.judged.lacking:
             return
-        place = task.root, os.path.dirname(task.path)  # noqa: PTH120
+        place = task.root, os.path.dirname(task.path)
         self._used.setdefault(place, {})[self._key(task, verdict.digest)] = _entry(verdict, task.root)
         self._changed.add(place)
 
@@ -127,9 +127,9 @@ class Cache:
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
                 file.write(text)
-            os.replace(temporary, path)  # noqa: PTH105
+            os.replace(temporary, path)
         except BaseException:
-            os.unlink(temporary)  # noqa: PTH108
+            os.unlink(temporary)
             raise
 
     def _pack(self, place: tuple[str, str]) -> dict[str, Any]:
@@ -146,7 +146,7 @@ class Cache:
 
     def _holds(self, task: Task, asked: Asked) -> bool:
         """Whether an import leads where it led. One answer serves all files of a folder: it depends on no more than that."""
-        place = task.root, os.path.dirname(asked.importer), asked.module  # noqa: PTH120
+        place = task.root, os.path.dirname(asked.importer), asked.module
         if place not in self._answers:
             self._answers[place] = answer(repository(asked.importer, task.root), asked.importer, asked.module)
         return self._answers[place] == (asked.path, asked.digest)
@@ -290,4 +290,4 @@ def _at(root: str, path: str | None) -> str | None:
     inside = os.path.normpath(path)
     if inside.split("/")[0] in ("", ".."):
         raise ValueError
-    return os.path.join(root, inside)  # noqa: PTH118
+    return os.path.join(root, inside)

@@ -54,7 +54,7 @@ def _below(folder: Path) -> Iterator[Path]:
             return
         own = [*rules.pop(name, ()), *_read(name, files)]
         inner[:] = sorted(each for each in inner if not _skipped(each) and not _ignored(own, f"{name}/{each}", folder=True))
-        rules.update((os.path.join(name, each), tuple(own)) for each in inner)  # noqa: PTH118
+        rules.update((os.path.join(name, each), tuple(own)) for each in inner)
         for file in sorted(files):
             if _is_source(file) and not _ignored(own, f"{name}/{file}", folder=False):
                 yield Path(name, file)
@@ -72,7 +72,7 @@ def _is_source(name: str) -> bool:
 def _above(folder: Path) -> tuple[_Ignored, ...]:
     """The ``.gitignore`` files between a folder and the root of its repository, outermost first."""
     found: list[_Ignored] = []
-    absolute = Path(os.path.abspath(folder))  # noqa: PTH100 - resolve() would follow links
+    absolute = Path(os.path.abspath(folder))  # resolve() would follow links
     if os.path.exists(absolute / ".git"):
         return ()
     for parent in absolute.parents:
@@ -86,7 +86,7 @@ def _read(folder: str, files: Iterable[str]) -> Iterator[_Ignored]:
     if ".gitignore" not in files:
         return
     try:
-        data = regular_file.read(os.path.join(folder, ".gitignore"), MAX_BYTES)  # noqa: PTH118
+        data = regular_file.read(os.path.join(folder, ".gitignore"), MAX_BYTES)
     except OSError:
         return
     from nsplugin_cli import git_patterns

@@ -217,7 +217,7 @@ def write(mended: Mended) -> str | None:
     """
     place = os.path.realpath(mended.path)
     try:
-        with open(place, "rb") as file:  # noqa: PTH123
+        with open(place, "rb") as file:
             status = os.fstat(file.fileno())
             if file.read() != mended.before:
                 return "it has changed meanwhile"
@@ -230,12 +230,12 @@ def write(mended: Mended) -> str | None:
 
 
 def _replace(place: str, data: bytes, mode: int) -> None:
-    descriptor, temporary = tempfile.mkstemp(dir=os.path.dirname(place), prefix=".nsplugin-")  # noqa: PTH120
+    descriptor, temporary = tempfile.mkstemp(dir=os.path.dirname(place), prefix=".nsplugin-")
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
-            os.chmod(temporary, mode)  # noqa: PTH101
-        os.replace(temporary, place)  # noqa: PTH105
+            os.chmod(temporary, mode)
+        os.replace(temporary, place)
     except BaseException:
-        os.unlink(temporary)  # noqa: PTH108
+        os.unlink(temporary)
         raise

@@ -70,7 +70,7 @@ class Places:
         """The nearest project file upward, read (spec/cli.md Project file)."""
         if folder not in self._projects:
             own = projects.at(Path(folder))
-            parent = os.path.dirname(folder)  # noqa: PTH120
+            parent = os.path.dirname(folder)
             self._projects[folder] = own or (None if parent == folder else self.project(parent))
         return self._projects[folder]
 
@@ -89,7 +89,7 @@ class Places:
 
     def _repository(self, folder: str) -> str | None:
         if folder not in self._repositories:
-            parent = os.path.dirname(folder)  # noqa: PTH120
+            parent = os.path.dirname(folder)
             if os.path.exists(f"{folder}/.git"):
                 self._repositories[folder] = folder
             else:
@@ -104,7 +104,7 @@ class Places:
 
     def takes(self, code: str, path: str) -> bool:
         """Whether a finding in the file of that absolute path counts."""
-        base, chosen = self._selection(os.path.dirname(path))  # noqa: PTH120
+        base, chosen = self._selection(os.path.dirname(path))
         return chosen.takes(code, os.path.relpath(path, base).replace(os.sep, "/"))
 
     def _selection(self, folder: str) -> tuple[str, Selection]:

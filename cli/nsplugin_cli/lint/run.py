@@ -99,10 +99,10 @@ class Run:
 
     def __init__(self, asked: Options) -> None:
         self.asked = asked
-        folders = [os.path.abspath(path) for path in asked.paths if os.path.isdir(path)]  # noqa: PTH100
+        folders = [os.path.abspath(path) for path in asked.paths if os.path.isdir(path)]
         self.walked = bool(folders)
-        self.places = Places([os.getcwd(), *folders], asked.select, asked.ignore)  # noqa: PTH109
-        files = [os.path.abspath(path.parent) for path in asked.paths if path.name in FILE_NAMES and os.path.isfile(path)]  # noqa: PTH100
+        self.places = Places([os.getcwd(), *folders], asked.select, asked.ignore)
+        files = [os.path.abspath(path.parent) for path in asked.paths if path.name in FILE_NAMES and os.path.isfile(path)]
         for folder in (*folders, *files):  # its project file counts even where there is no source to lint
             self.places.project(folder)
         self.cache = _cache() if asked.cache else None
@@ -141,8 +141,8 @@ class Run:
         return fixing.mend(task.path, data, lambda new: examining.examine(task, new).judged, counting)
 
     def _task(self, path: Path) -> Task:
-        absolute = os.path.abspath(path)  # noqa: PTH100 - resolve() would follow links
-        folder = os.path.dirname(absolute)  # noqa: PTH120
+        absolute = os.path.abspath(path)  # resolve() would follow links
+        folder = os.path.dirname(absolute)
         return Task(absolute, self.places.root(folder), self.places.setting(folder))
 
     def _judge(self, tasks: list[Task]) -> None:
@@ -206,7 +206,7 @@ class Run:
                     found[asked.path] -= lacking[asked.path]
 
     def _is_no_entry(self, path: str) -> bool:
-        return path != self.places.setting(os.path.dirname(path)).entry  # noqa: PTH120
+        return path != self.places.setting(os.path.dirname(path)).entry
 
     def _ignores(self, path: str) -> tuple[Ignore, ...]:
         """A file's ignores; those of a module that only an import led to are read now."""

@@ -32,7 +32,7 @@ def lacks(module: Module, modules: Modules, names: Iterable[str]) -> bool:
 def _may_have(module: Module, modules: Modules, name: str) -> bool:
     if name in module.root.stores or name in module.declared_global or modules.may_set(name):
         return True
-    is_package = os.path.basename(module.path) == "__init__.py"  # noqa: PTH119
+    is_package = os.path.basename(module.path) == "__init__.py"
     return is_package and modules.find(module.path, f".{name}") is not None
 
 

@@ -34,7 +34,7 @@ class Aliases:
             inner = _matched(pattern, written) or ""
             yield from (place.replace("*", inner, 1) for place in self.paths[pattern])
         elif self.base is not None:
-            yield os.path.join(self.base, written)  # noqa: PTH118 - the name may hold anything
+            yield os.path.join(self.base, written)  # the name may hold anything
 
 
 def _matched(pattern: str, written: str) -> str | None:

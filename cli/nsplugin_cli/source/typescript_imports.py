@@ -29,7 +29,7 @@ class TypeScriptRepository:
 
     def __call__(self, importer: str, written: str) -> tuple[str, bytes] | None:
         """Path and bytes of the module that a specifier names in the file ``importer``."""
-        key = (os.path.dirname(importer), written)  # noqa: PTH120 - keeps the style of the path that was given
+        key = (os.path.dirname(importer), written)  # keeps the style of the path that was given
         if key not in self._found:
             self._found[key] = self._find(*key)
         return self._found[key]
@@ -44,7 +44,7 @@ class TypeScriptRepository:
 
     def _candidates(self, folder: str, written: str) -> Iterator[Path]:
         if written.startswith("."):
-            yield from _candidates(Path(os.path.normpath(os.path.join(folder, written))))  # noqa: PTH118
+            yield from _candidates(Path(os.path.normpath(os.path.join(folder, written))))
         elif not written.startswith("node:") and "\0" not in written:
             for place in self._projects.of(Path(folder).resolve()).places(written):
                 yield from _candidates(Path(os.path.normpath(place)))

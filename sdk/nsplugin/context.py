@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any, Protocol, TypeVar
+
+from nsplugin.frozen import FrozenDict
 
 Json = Any
 """Plain JSON data: ``None``, booleans, numbers, strings, lists, and dicts with string keys."""
@@ -174,7 +175,7 @@ class Request(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What a route answers with: status (100–599), headers, and a body of bytes or text. Raises ``ValueError`` otherwise."""
+    """What a route answers with: status (100–599), headers of text, bytes or text as body. Raises ``ValueError`` otherwise."""
 
     body: bytes | str = b""
     status: int = 200
@@ -185,7 +186,14 @@ class Response:
             raise ValueError(f"a response's status is an integer from 100 to 599, not {self.status!r}")
         if not isinstance(self.body, bytes | str):
             raise ValueError(f"a response's body is bytes or text, not {type(self.body).__name__}; see Response.json")
-        object.__setattr__(self, "headers", MappingProxyType({name.lower(): value for name, value in self.headers.items()}))
+        object.__setattr__(
+            self, "headers", FrozenDict({_header(name).lower(): _header(value) for name, value in self._given()})
+        )
+
+    def _given(self) -> list[tuple[Any, Any]]:
+        if not isinstance(self.headers, Mapping):
+            raise ValueError(f"a response's headers are a mapping of text, not {type(self.headers).__name__}")
+        return list(self.headers.items())
 
     @staticmethod
     def json(value: Json, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
@@ -197,3 +205,9 @@ class Response:
     def text(value: str, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
         """A response that carries plain text."""
         return Response(value.encode(), status, {"content-type": "text/plain; charset=utf-8", **(headers or {})})
+
+
+def _header(text: Any) -> str:
+    if not isinstance(text, str):
+        raise ValueError(f"a response's header is text, not {type(text).__name__}")
+    return text

@@ -116,7 +116,7 @@ def _place(fault: Mapping[str, Any], payload: Any, known: Collection[str]) -> st
     for part in fault["loc"]:
         inside = isinstance(payload, dict) and part in payload
         shown.append("*" if inside and part not in known and fault["type"] != "extra_forbidden" else str(part))
-        if inside or (isinstance(payload, list) and isinstance(part, int)):
+        if inside or (isinstance(payload, list) and isinstance(part, int) and part < len(payload)):
             payload = payload[part]
     return ".".join(shown)
 

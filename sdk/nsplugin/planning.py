@@ -89,7 +89,8 @@ def plan(manifest: Manifest, job: str, *, timezone: str, after: int, count: int 
     """
     spec = next((each for each in manifest.jobs if each.name == job), None)
     if spec is None:
-        raise UnknownJob(f"{manifest.id} declares no job {job!r}; it has {', '.join(each.name for each in manifest.jobs)}")
+        known = ", ".join(each.name for each in manifest.jobs) or "none"
+        raise UnknownJob(f"{manifest.id} declares no job {job!r}; it has {known}")
     steps = tuple(_steps(manifest.platform, spec))
     return Plan(
         plugin=manifest.id,

@@ -18,9 +18,10 @@ from __future__ import annotations
 
 import json
 from asyncio import CancelledError
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import count
 from random import Random
 from typing import Any, Final, Literal
 
@@ -30,6 +31,7 @@ from nsplugin.definition.job import JobDefinition
 from nsplugin.definition.plugin import Plugin
 from nsplugin.errors import DefinitionError
 from nsplugin.platforms import Platform, every
+from nsplugin.record import replace
 from nsplugin.retries import retried, wait_ms, wait_range_ms
 from nsplugin.rules.subject import ABSENT, JobView, Subject
 from nsplugin.runtime.bound import BoundHandler, bind_job, bind_route
@@ -127,7 +129,7 @@ class Bench:
     ``kv`` and ``secrets`` are what it finds; ``providers`` stand in for records, messages and the like (see
     ``nsplugin.testing.local_providers``). ``user`` is on whose behalf runs execute (``None``: the system's), and
     ``allow_internal_system`` the project's approved identity policy. ``random`` in [0, 1) sets the jitter of retry waits, 0.5
-    being the middle; a ``random.Random`` draws it.
+    being the middle; a ``random.Random`` draws it. ``now`` is when virtual time begins; without a time zone it is UTC.
     """
 
     target: Target
@@ -146,8 +148,10 @@ class Bench:
         self._assembled = assembled
         self._plugin = str(assembled.raw["id"])
         self._capabilities = frozenset(assembled.raw.get("capabilities", ()))
-        self.time = VirtualTime(int(self.now.timestamp() * 1000))
-        self.values, self.queue, self.logs = MemoryValues(), MemoryQueue(self.time.now_ms), list[LogLine]()
+        self.time = VirtualTime(_unix_ms(self.now))
+        self._ids = _ids(self.platform)
+        self.values, self.queue = MemoryValues(), MemoryQueue(self.time.now_ms, self._ids.__next__)
+        self.logs = list[LogLine]()
         services = Services(values=self.values, queue=self.queue, now=self.time.now_ms, providers=self.providers)
         self._desk = Desk(self.platform, self._grants(), services)
         for key, value in self.kv.items():
@@ -174,18 +178,24 @@ class Bench:
         """Run a job until it succeeded, is dead, or had ``attempts`` attempts.
 
         ``job`` may be left out when there is only one. ``fail``: how many of the first attempts fail before the handler is
-        called; or an error for all; or errors (``"timeout"`` for a time-out) by attempt number. A ``schedule`` run has no user.
-        Raises what enqueueing would raise for an undeclared job or a payload out of bounds.
+        called; or an error for all; or errors (``"timeout"`` for a time-out) by attempt number. A ``schedule`` run has no user,
+        and on Cogover no payload. Each run has an id of its own, the same in all its attempts.
+
+        Raises ``KeyError`` for an undeclared job, ``ValueError`` for arguments that no run can have, and what enqueueing raises
+        for a payload out of bounds. A sync handler is never cut short: one that loops holds the test.
         """
         if attempts is not None and attempts < 1:
             raise ValueError(f"attempts is {attempts}; it must be at least 1")
+        if source == "schedule" and payload is not ABSENT and self.platform.layout.schedules == "in-job":
+            raise ValueError(f"a scheduled run of {self.platform.title} has no payload: leave payload out")
         view, text = self._view(job), self._payload(payload)
         handler = bind_job(self._assembled.call[str(view.name)], self.platform.handlers, self._model(view))
         logged, enqueued = len(self.logs), len(self.queue.accepted)
         most = self._limit(view, "maxAttempts")
+        begun = self._facts(view, most, source, kind)
         made: list[Attempt] = []
         for number in range(1, most + 1 if attempts is None else min(most, attempts) + 1):
-            facts = self._facts(view, number, most, source, kind)
+            facts = replace(begun, attempt=number, run_at=self.time.now_ms())
             made.append(self._attempt(handler, facts, text, _failure(fail, number)))
             if made[-1].wait_ms is None:
                 break
@@ -195,13 +205,17 @@ class Bench:
     def request(
         self, route: str, *, json: Any = ABSENT, body: bytes = b"", headers: Mapping[str, str] | None = None, query: str = ""
     ) -> Response:
-        """Call a route (``"POST /expire"``) with a body of bytes or of JSON data. Raises what its handler raises."""
+        """Call a route (``"POST /expire"``) with a body of bytes or of JSON data.
+
+        Raises what its handler raises, ``KeyError`` for a route that is not declared, ``TypeError`` for an answer that is no
+        ``Response``, and ``TimeoutError`` when an asynchronous handler still waits after 10 s of real time.
+        """
         if route not in self._assembled.routes:
             raise KeyError(f"no route {route!r}; there are {', '.join(self._assembled.routes) or 'none'}")
         method, _, path = route.partition(" ")
         data = body if json is ABSENT else _json_bytes(json)
         request = HttpRequest(method=method, path=path, query=query, headers=headers, body=data, user=self.user)
-        facts = Facts(id="request", plugin=self._plugin, kind="route", user=self.user, timeout_ms=int(_REAL_S * 1000))
+        facts = Facts(id="", plugin=self._plugin, kind="route", user=self.user, timeout_ms=int(_REAL_S * 1000))
         run = self._run(facts, None, request)
         response = call_handler(bind_route(self._assembled.routes[route], self.platform.handlers), run, _REAL_S)
         if not isinstance(response, Response):
@@ -244,17 +258,16 @@ class Bench:
         value = view.get(key)
         return limit.default if value is ABSENT else int(value)
 
-    def _facts(self, view: JobView, attempt: int, limit: int, source: Literal["enqueue", "schedule"], kind: Kind) -> Facts:
+    def _facts(self, view: JobView, limit: int, source: Literal["enqueue", "schedule"], kind: Kind) -> Facts:
         now, automation = self.time.now_ms(), self.platform.automation
         return Facts(
-            id="run",
+            id=next(self._ids),
             plugin=self._plugin,
             kind=kind,
             user=self.user if source == "enqueue" else None,
             automation_steps=None if automation is None else automation.max_count,
             timeout_ms=self._limit(view, "timeoutMs"),
             job=str(view.name),
-            attempt=attempt,
             max_attempts=limit,
             source=source,
             run_at=now,
@@ -294,9 +307,9 @@ class Bench:
         )
 
     def _wait(self, ended: Ended, timed_out: bool, facts: Facts) -> int | None:
-        if ended.kind == "success" and not timed_out:
+        ending = "timeout" if timed_out else ended.kind
+        if ending == "success":
             return None
-        ending = "timeout" if timed_out or ended.kind == "success" else ended.kind
         if not retried(self.platform.retry, ending, facts.attempt, facts.max_attempts):
             return None
         jitter = self.random.random() if isinstance(self.random, Random) else self.random
@@ -349,6 +362,19 @@ def run_job(
 def retry_waits(target: Target, job: str | None = None) -> tuple[tuple[int, int], ...]:
     """The shortest and longest wait, in milliseconds, after each attempt of a job but the last, if all of them fail."""
     return Bench(target=target).retry_waits(job)
+
+
+def _unix_ms(moment: datetime) -> int:
+    """A time without a zone is UTC, on whatever machine a test runs."""
+    return int((moment.replace(tzinfo=UTC) if moment.utcoffset() is None else moment).timestamp() * 1000)
+
+
+def _ids(platform: Platform) -> Iterator[str]:
+    """Ids of runs in the platform's own form (spec/cogover.md X7), the same ones in every test."""
+    limit = platform.run_id
+    prefix = "task-" if limit is None else limit.pattern.partition("[")[0]
+    width = 0 if limit is None else limit.max_length - len(prefix)
+    return (f"{prefix}{number:0{width}}" for number in count(1))
 
 
 def _assembled(target: Target) -> tuple[Platform, Assembled]:

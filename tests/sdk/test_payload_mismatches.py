@@ -63,6 +63,8 @@ PREFIX = "the payload does not fit the job's model: "
         (UUID, "SECRET", "payload: Input should be a valid UUID"),
         (Closed, {"nmae": "x"}, "nmae: Extra inputs are not permitted"),
         (list[Cat], [{"kind": "SECRET"}], "0.kind: Input should be 'cat'"),
+        (tuple[int, int], [1], "1: Field required"),
+        (list[dict[str, int]], [{"SECRET": []}], "0.*: Input should be a valid integer"),
         (Judged, {"age": 5}, "age: Value error, too young"),
     ],
 )

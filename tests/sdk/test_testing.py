@@ -6,9 +6,11 @@ import asyncio
 import hmac
 import subprocess
 import sys
+import time
 from datetime import UTC, datetime
 from random import Random
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from pydantic import BaseModel
@@ -258,7 +260,7 @@ def test_e5_a_second_enqueue_with_the_key_returns_the_first_run() -> None:
         seen.extend([await jobs.enqueue("job", None, idempotency_key="a"), await jobs.enqueue("job", idempotency_key="a")])
 
     run_job(cogover(twice))
-    assert [(each.run_id, each.duplicate) for each in seen] == [("task-1", False), ("task-1", True)]
+    assert [(each.run_id, each.duplicate) for each in seen] == [("TSJ000000000002", False), ("TSJ000000000002", True)]
 
 
 def test_x4_only_retryable_errors_and_time_outs_are_retried() -> None:
@@ -281,6 +283,64 @@ def test_h2_h3_job_info_and_payload() -> None:
     run_job(cogover(notes, maxAttempts=2), fail={1: "timeout"}, payload=[1])
     run_job(cogover(notes), source="schedule")
     assert seen == [("job", 2, 2, "enqueue", False, [1], "user"), ("job", 1, 5, "schedule", True, None, "system")]
+
+
+def test_h2_a_run_is_the_same_in_all_its_attempts_and_no_other() -> None:
+    seen: list[Any] = []
+
+    async def fails(job: Any, jobs: Any) -> None:
+        seen.append(job)
+        if job.attempt == 1:
+            raise RetryableError("later")
+        seen.append((await jobs.enqueue("job")).run_id)
+
+    bench = Bench(target=cogover(fails))
+    assert bench.run().succeeded
+    assert bench.run().succeeded
+    first, second, enqueued, other, *_ = seen
+    start = 1_767_225_600_000
+    assert (first.id, first.run_at, first.enqueued_at) == ("TSJ000000000001", start, start)
+    assert (second.id, second.run_at, second.enqueued_at) == ("TSJ000000000001", start + 7_000, start)
+    assert (enqueued, other.id, other.enqueued_at) == ("TSJ000000000002", "TSJ000000000003", start + 7_000)
+
+
+def test_a_lock_is_the_runs_own_and_not_the_next_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    owners: list[Any] = []
+
+    async def holds(locks: Any) -> None:
+        await locks.acquire("totals", lease_ms=1)
+
+    bench = Bench(target=cogover(holds))
+    lock = bench.values.lock
+
+    def noted(plugin: str, name: str, owner: str, *, now: int, ttl_ms: int) -> Any:
+        owners.append(owner)
+        return lock(plugin, name, owner, now=now, ttl_ms=ttl_ms)
+
+    monkeypatch.setattr(bench.values, "lock", noted)
+    bench.run()
+    bench.run()
+    assert len(set(owners)) == 2
+
+
+def test_h3_a_scheduled_run_of_cogover_has_no_payload() -> None:
+    def notes(payload: Any) -> None: ...
+
+    with pytest.raises(ValueError, match=r"^a scheduled run of Cogover has no payload: leave payload out$"):
+        run_job(cogover(notes), source="schedule", payload=[1])
+    assert run_job(one(notes), source="schedule", payload=[1]).succeeded
+
+
+@pytest.mark.parametrize("zone", ["America/New_York", "Asia/Ho_Chi_Minh", "UTC"])
+def test_a_time_without_a_zone_is_utc_on_every_machine(zone: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    try:
+        assert Bench(target=PLUGIN, now=datetime(2026, 1, 1)).time.now_ms() == 1_767_225_600_000
+        assert Bench(target=PLUGIN, now=datetime(2026, 1, 1, tzinfo=ZoneInfo("Asia/Tokyo"))).time.now_ms() == 1_767_193_200_000
+    finally:
+        monkeypatch.undo()
+        time.tzset()
 
 
 def reads(mode: str) -> Any:

@@ -14,7 +14,7 @@ from nsplugin.definition.references import importable
 from nsplugin.definition.signatures import DEFINE_PLUGIN
 from nsplugin.errors import DefinitionError
 from nsplugin.findings import problem
-from nsplugin.frozen import FrozenDict, freeze
+from nsplugin.frozen import freeze
 from nsplugin.payload_model import PayloadModel
 from nsplugin.pointers import join
 from nsplugin.record import field, record
@@ -71,15 +71,16 @@ class Plugin:
 
     def __reduce__(self) -> tuple[Any, ...]:
         named = {pointer: importable(value, f"the handler at {pointer}") for pointer, value in self.handlers.items()}
-        return _restored, (self.manifest_source, named, dict(self.models), dict(self.sites))
+        return _made, (self.manifest_source, named, dict(self.models), dict(self.sites))
 
 
-def _restored(source: FrozenDict, handlers: Any, models: Any, sites: Any) -> Plugin:
+def _made(source: Any, handlers: Any, models: Any, sites: Any, problems: tuple[Problem, ...] = ()) -> Plugin:
     return Plugin(
         manifest_source=source,
         handlers=MappingProxyType(handlers),
         models=MappingProxyType(models),
         sites=MappingProxyType(sites),
+        problems=problems,
     )
 
 
@@ -114,7 +115,8 @@ def define_plugin(*args: Any, **kwargs: Any) -> Plugin:
     problems = tuple(ordered(judged(intake, raw)))
     site = caller()
     faulty = any(problem.severity == "error" for problem in problems)
-    plugin = _plugin(intake, raw if faulty else freeze(raw), site)
+    sites = intake.sites if site is None else {"": site, **intake.sites}
+    plugin = _made(raw if faulty else freeze(raw), intake.callables, intake.models, sites, tuple(intake.problems))
     if not collected(plugin, problems, site) and faulty:
         raise DefinitionError(problems, DEFINER)
     return plugin
@@ -134,13 +136,3 @@ def _raw(intake: Intake, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> di
         "capabilities": lambda value, pointer: intake.sequence(value, pointer, intake.value),
     }
     return intake.read(given, "", readers)
-
-
-def _plugin(intake: Intake, source: Any, site: CallSite | None) -> Plugin:
-    return Plugin(
-        manifest_source=source,
-        handlers=MappingProxyType(intake.callables),
-        models=MappingProxyType(intake.models),
-        sites=MappingProxyType(intake.sites if site is None else {"": site, **intake.sites}),
-        problems=tuple(intake.problems),
-    )

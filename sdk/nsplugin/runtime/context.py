@@ -20,6 +20,8 @@ class Context:
         self.__dict__["_names"] = tuple(names)
 
     def __getattr__(self, name: str) -> Any:
+        if "_run" not in self.__dict__:  # made without __init__, as copy.copy does
+            raise AttributeError(name)
         run, names = self.__dict__["_run"], self.__dict__["_names"]
         if name not in names:
             raise AttributeError(f"the context has no {name!r}; it has {', '.join(names)}")

@@ -71,11 +71,11 @@ def _get(data: Any, access: Access, object: str, arguments: Arguments) -> Any:
 
 
 def _create(data: Any, access: Access, object: str, arguments: Arguments) -> Any:
-    return data.create(access, object, arguments.mapping("values"))
+    return data.create(access, object, arguments.mapping("fields"))
 
 
 def _update(data: Any, access: Access, object: str, arguments: Arguments) -> Any:
-    return data.update(access, object, arguments.text("id", _NAME), arguments.mapping("values"))
+    return data.update(access, object, arguments.text("id", _NAME), arguments.mapping("fields"))
 
 
 def _delete(data: Any, access: Access, object: str, arguments: Arguments) -> Any:

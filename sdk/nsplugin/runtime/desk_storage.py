@@ -46,22 +46,22 @@ def _kv_delete(desk: Desk, visit: Visit, arguments: Arguments) -> None:
     desk.services.values.remove(visit.facts.plugin, KV, _key(desk, arguments), now=desk.services.now())
 
 
-def _keys(desk: Desk, visit: Visit, arguments: Arguments, namespace: str, more: int = 0) -> list[str]:
-    """At most ``limit`` keys, and so many more."""
+def _keys(desk: Desk, visit: Visit, arguments: Arguments, namespace: str, after: str, more: int = 0) -> list[str]:
+    """At most ``limit`` keys, and so many more. ``after``: the argument with the last key of the page before."""
     most = desk.platform.storage.key_max_length
     entries = desk.services.values.entries(
         visit.facts.plugin,
         namespace,
         now=desk.services.now(),
         prefix=arguments.text("prefix", most, least=0),
-        after=arguments.text("after", most, least=0),
+        after=arguments.text(after, most, least=0),
         limit=arguments.integer("limit", 1, _MAX_PAGE) + more,
     )
     return [entry.key for entry in entries]
 
 
 def _kv_list(desk: Desk, visit: Visit, arguments: Arguments) -> list[str]:
-    return _keys(desk, visit, arguments, KV)
+    return _keys(desk, visit, arguments, KV, "after")
 
 
 def _state_get(desk: Desk, visit: Visit, arguments: Arguments) -> Any:
@@ -101,7 +101,7 @@ def _conflict(desk: Desk, plugin: str, namespace: str, key: str, expected: int |
 
 
 def _state_list(desk: Desk, visit: Visit, arguments: Arguments) -> Any:
-    limit, keys = arguments.values["limit"], _keys(desk, visit, arguments, _namespace(arguments), more=1)
+    limit, keys = arguments.values["limit"], _keys(desk, visit, arguments, _namespace(arguments), "cursor", more=1)
     return {"keys": keys[:limit], "next_cursor": keys[limit - 1] if len(keys) > limit else None}
 
 

@@ -152,8 +152,8 @@ class LocalCaller:
 def call_handler(handler: BoundHandler, run: Run, real_s: float) -> Any:
     """Call a handler to its end and return what it returned.
 
-    A sync handler runs in this thread, an asynchronous one on a loop of its own. One that still runs after ``real_s`` real
-    seconds is cancelled: :class:`WaitedOnRealTime`.
+    A sync handler runs in this thread, to its own end. An asynchronous one runs on a loop of its own; one that still waits
+    after ``real_s`` real seconds is cancelled: :class:`WaitedOnRealTime`.
     """
     if handler.asynchronous:
         return _on_a_loop(lambda: _finished(handler.run(run), run), real_s)

@@ -41,14 +41,37 @@ class Log:
         self._write("error", message, args, fields)
 
     def _write(self, level: str, message: object, args: tuple[Any, ...], fields: Mapping[str, Any]) -> None:
-        for argument in args:
-            fields = {**(argument if isinstance(argument, Mapping) else {"value": argument}), **fields}
-        kept = dict(list(fields.items())[:_MAX_FIELDS])
-        plain = {_text(key): _plain(value, 3) for key, value in kept.items()}
+        kept = list({**_named(args), **fields}.items())[:_MAX_FIELDS]
+        plain = {_text(key): _plain(value, 3) for key, value in kept}
         self._run.caller.log(level, _text(message), plain)
 
 
+def _named(args: tuple[Any, ...]) -> dict[Any, Any]:
+    """The fields that mappings hold; other arguments are ``value``, ``value2`` and so on."""
+    named: dict[Any, Any] = {}
+    others = 0
+    for argument in args:
+        fields = _fields(argument)
+        others += fields is None
+        named |= {"value" if others == 1 else f"value{others}": argument} if fields is None else fields
+    return named
+
+
+def _fields(argument: Any) -> dict[Any, Any] | None:
+    try:
+        return dict(argument) if isinstance(argument, Mapping) else None
+    except Exception:
+        return None
+
+
 def _plain(value: Any, depth: int) -> Any:
+    try:
+        return _data(value, depth)
+    except Exception:
+        return _text(value)
+
+
+def _data(value: Any, depth: int) -> Any:
     if value is None or isinstance(value, (bool, int)):
         return value if value is None or -(2**53) < value < 2**53 else str(value)
     if isinstance(value, float):

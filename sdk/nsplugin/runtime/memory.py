@@ -134,9 +134,13 @@ class Queued:
 
 @record(kw_only=False, frozen=False)
 class MemoryQueue:
-    """:class:`~nsplugin.runtime.providers.Queue` that only notes what was enqueued; a key stays taken while it is noted."""
+    """:class:`~nsplugin.runtime.providers.Queue` that only notes what was enqueued; a key stays taken while it is noted.
+
+    ``ids`` makes the id of each.
+    """
 
     now: Callable[[], int]
+    ids: Callable[[], str] = field(default_factory=lambda: (f"task-{number}" for number in itertools.count(1)).__next__)
     accepted: list[Queued] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -146,7 +150,7 @@ class MemoryQueue:
             same = [each for each in self.accepted if order.key is not None and _name(each.order) == _name(order)]
             if same:
                 return Accepted(task_id=same[0].task_id, duplicate=True)
-            task_id = f"task-{len(self.accepted) + 1}"
+            task_id = self.ids()
             self.accepted.append(
                 Queued(
                     task_id=task_id,

@@ -131,11 +131,11 @@ class Records:
 
     def create(self, fields: Mapping[str, Any]) -> Call[Record]:
         """Make a record."""
-        return self._call("create", {"values": fields}, _record)
+        return self._call("create", {"fields": fields}, _record)
 
     def update(self, id: str, fields: Mapping[str, Any]) -> Call[Record]:
         """Change fields of a record. Raises ``NotFoundError``."""
-        return self._call("update", {"id": id, "values": fields}, _record)
+        return self._call("update", {"id": id, "fields": fields}, _record)
 
     def delete(self, id: str) -> Call[None]:
         """Delete a record. Raises ``NotFoundError``."""

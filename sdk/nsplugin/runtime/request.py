@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import parse_qsl
 
 from nsplugin.runtime.calls import Call
@@ -45,9 +46,9 @@ class HttpRequest:
             return self._refusal("text", "the request's body is no UTF-8 text")
 
     def json(self) -> Call[Any]:
-        """The body as JSON data. Raises ``ValueError`` when it is none."""
+        """The body as JSON data in UTF-8. Raises ``ValueError`` when it is none."""
         try:
-            return self._answer("json", json.loads(self._body))
+            return self._answer("json", json.loads(self._body.decode("utf-8-sig"), parse_constant=_refuse, parse_float=_finite))
         except (ValueError, RecursionError):
             return self._refusal("json", "the request's body is no JSON")
 
@@ -63,3 +64,13 @@ class HttpRequest:
 
     def __repr__(self) -> str:
         return f"<request {self.method} {self.path}>"
+
+
+def _refuse(constant: str) -> NoReturn:
+    """NaN and Infinity are Python's own: what a handler passed on would be refused there."""
+    raise ValueError(constant)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    return number if math.isfinite(number) else _refuse(text)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from nsplugin.record import record
 from nsplugin.runtime.calls import Call
+from nsplugin.runtime.enqueueing import INVALID
+from nsplugin.runtime.faults import Fault, raised
 from nsplugin.runtime.invocation import Run
 
 if TYPE_CHECKING:
@@ -29,8 +31,8 @@ class KeyValues:
         return self._run.caller.call("kv.get", {"key": key})
 
     def set(self, key: str, value: Any, *, ttl_sec: int | None = None) -> Call[None]:
-        """Write a JSON value; with ``ttl_sec`` it is gone after so many seconds."""
-        ttl_ms = None if ttl_sec is None else ttl_sec * 1000
+        """Write a JSON value; with ``ttl_sec`` it is gone after so many seconds. Raises at once when those are out of range."""
+        ttl_ms = None if ttl_sec is None else _seconds(self._run, ttl_sec) * 1000
         return self._run.caller.call("kv.set", {"key": key, "value": value, "ttl_ms": ttl_ms})
 
     def delete(self, key: str) -> Call[None]:
@@ -40,6 +42,15 @@ class KeyValues:
     def list(self, prefix: str = "", *, after: str = "", limit: int = 100) -> Call[list[str]]:
         """Keys with that prefix in order, those after ``after``, at most ``limit`` (1–1000)."""
         return self._run.caller.call("kv.list", {"prefix": prefix, "after": after, "limit": limit})
+
+
+def _seconds(run: Run, value: object) -> int:
+    """A lifetime, judged by the name and in the unit that the author wrote."""
+    most = run.platform.storage.ttl_max_ms // 1000
+    if type(value) is int and 1 <= value <= most:
+        return value
+    fault = Fault(INVALID, f"kv.set: ttl_sec must be a whole number of seconds from 1 to {most}", argument="ttl_sec")
+    raise raised(fault, run.platform.context.errors)
 
 
 @record
@@ -81,7 +92,7 @@ class State:
 
     def list(self, prefix: str = "", *, namespace: str = NAMESPACE, cursor: str | None = None, limit: int = 100) -> Call[Page]:
         """Keys with that prefix, in order, at most ``limit`` (1–1000) a page."""
-        return self._call("list", namespace, {"prefix": prefix, "after": cursor or "", "limit": limit}, _page)
+        return self._call("list", namespace, {"prefix": prefix, "cursor": cursor or "", "limit": limit}, _page)
 
     def update(
         self, key: str, change: Callable[[Any], Any], *, namespace: str = NAMESPACE, ttl_ms: int | None = None

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from nsplugin.handlers import Handler, describe
+from untouchable import Never, untouchable
 
 
 def plain(payload: Any, attempt: int = 1, *, ctx: Any) -> None: ...
@@ -151,44 +152,27 @@ def test_wrappers_without_end_are_given_up_on() -> None:
     assert describe(nested).refused is not None
 
 
-class _Never(BaseException):
-    """Raised by code that must not run; no ``except Exception`` hides it."""
-
-
 def hostile() -> dict[str, Any]:
     """Objects that raise whenever any of their code runs. (Made in a function: pytest looks at what a module holds.)"""
 
     class _HostileType(type):
         def __getattribute__(cls, name: str) -> Any:
-            raise _Never
+            raise Never
 
         def __instancecheck__(cls, instance: Any) -> bool:
-            raise _Never
+            raise Never
 
-    class Hostile:
+    class Hostile(type(untouchable())):
         __slots__ = ()
 
-        @property
-        def __class__(self) -> Any:
-            raise _Never
-
-        def __getattribute__(self, name: str) -> Any:
-            raise _Never
-
-        def __repr__(self) -> str:
-            raise _Never
-
-        def __eq__(self, other: object) -> bool:
-            raise _Never
-
         def __hash__(self) -> int:
-            raise _Never
+            raise Never
 
         def __bool__(self) -> bool:
-            raise _Never
+            raise Never
 
         def __call__(self, payload: Any) -> None:
-            raise _Never
+            raise Never
 
     class HostileClass(metaclass=_HostileType):
         pass
@@ -196,22 +180,22 @@ def hostile() -> dict[str, Any]:
     class HostileSignature:
         @property
         def __signature__(self) -> Any:
-            raise _Never
+            raise Never
 
         @property
         def __wrapped__(self) -> Any:
-            raise _Never
+            raise Never
 
         @property
         def __call__(self) -> Any:
-            raise _Never
+            raise Never
 
     class HostileText(str):
         def __str__(self) -> str:
-            raise _Never
+            raise Never
 
         def __len__(self) -> int:
-            raise _Never
+            raise Never
 
     return {
         "object": Hostile(),

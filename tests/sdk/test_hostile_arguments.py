@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from nsplugin import Cron, DefinitionError, Job, Plugin, Route, define_plugin
 from nsplugin.cogover import ValidationError, define_job
 from nsplugin.definition.job import Decorator, JobDefinition
+from untouchable import untouchable
 
 define: Callable[..., Plugin] = define_plugin
 define_one: Callable[..., Any] = define_job
@@ -197,37 +198,6 @@ def test_a_bottomless_payload_is_one_problem() -> None:
 @pytest.mark.parametrize("schema", [cyclic(), {"a": cyclic()}, deep(), exploding()], ids=["cycle", "inside", "deep", "shared"])
 def test_an_enormous_payload_schema_is_a_problem_and_no_hang(schema: Any) -> None:
     assert listed(lambda: define(jobs={"a": Job(expire, payload=schema)}))
-
-
-class _Never(BaseException):
-    """Raised by code of an argument that must not run; no ``except Exception`` hides it."""
-
-
-def untouchable() -> Any:
-    """An object that raises whenever any of its code runs."""
-
-    class Untouchable:
-        __slots__ = ()
-
-        @property
-        def __class__(self) -> Any:
-            raise _Never
-
-        def __getattribute__(self, name: str) -> Any:
-            raise _Never
-
-        def __repr__(self) -> str:
-            raise _Never
-
-        def __eq__(self, other: object) -> bool:
-            raise _Never
-
-        def __bool__(self) -> bool:
-            raise _Never
-
-        __hash__ = object.__hash__
-
-    return Untouchable()
 
 
 @pytest.mark.parametrize(

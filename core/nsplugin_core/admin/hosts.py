@@ -22,6 +22,8 @@ def notice_of(status: Callable[[str], HostStatus]) -> HostNotice:
 
 
 def _sentence(status: HostStatus) -> str | None:
+    if status.held and status.state in ("paused", "stopped"):
+        return f"The host of this plugin is not started now: {status.held}. Its tasks wait, and no attempt is spent."
     if status.state != "paused":
         return None
     again = f"It is started again in {duration(max(1, round(status.resumes_in_s)) * 1000)}." if status.resumes_in_s > 0 else ""

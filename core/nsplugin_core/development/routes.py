@@ -40,7 +40,8 @@ _logger: Final = logging.getLogger("nsplugin.routes")
 class PluginRoutes:
     """An ASGI application of the routes of all plugins: ``/expire``, and ``/<plugin>/expire`` where several have it.
 
-    ``home`` is the address of the administration page, ``broken`` what is wrong with plugins of which nothing runs.
+    ``home`` is the address of the administration page, ``broken`` what is wrong with the plugins as they lie there: hosts
+    that run already know nothing of it.
     """
 
     hosts: Hosts
@@ -101,11 +102,14 @@ class PluginRoutes:
         return None
 
     def _nothing(self, path: str) -> Response:
-        if self.broken:
-            return PlainTextResponse(f"{_BROKEN}{self.broken}", 503, headers={USER_HEADER: self.user, **_AS_TEXT})
+        if self.broken and not self._table:
+            return self._reported()
         known = sorted(f"{method} {each}" for each, methods in self._table.items() for method in methods)
         hint = f"there are {', '.join(known[:20])}" if known else "no plugin here has routes"
         return _error(404, f"no plugin has a route {path!r}; {hint}; the administration page is {self.home}")
+
+    def _reported(self) -> Response:
+        return PlainTextResponse(f"{_BROKEN}{self.broken}", 503, headers={USER_HEADER: self.user, **_AS_TEXT})
 
     async def _call(self, plugin: str, path: str, request: Request) -> Response:
         body = await _body(request)
@@ -138,6 +142,8 @@ class PluginRoutes:
         return await asyncio.wrap_future(self.hosts.request(plugin, key, asked))
 
     def _failed(self, plugin: str, error: HostFailed) -> Response:
+        if error.code == _UNAVAILABLE and self.broken:
+            return self._reported()
         text, headers, status = str(error), {USER_HEADER: self.user}, self.hosts.status(plugin)
         if error.code == _UNAVAILABLE and status.state == "stopped":
             why = "it is disabled, or could not be installed (the terminal says so)"

@@ -27,11 +27,16 @@ from nsplugin_core.journal import Form, Journal
 from nsplugin_core.registry import OtherPlatform, Registry
 from nsplugin_core.service import Service, ServiceSettings
 from nsplugin_core.serving import signals
+from nsplugin_core.store.errors import StoreUnavailable
 
 DATABASE: Final = "core.db"
+PUT_ASIDE: Final = f"{DATABASE}.put-aside"
+"""Beside the database, and reset with it: the ids of plugins that were disabled here, as their files were not there."""
 LOOK_S: Final = 0.05
 GRACE_S: Final = 5.0
 """How long running attempts may go on after Ctrl-C; then they are given back. A second Ctrl-C does not wait."""
+_HELD: Final = "the plugin as it was saved last has errors, and a host would load it"
+"""A new host can only load what lies there: the version before lives as long as its host does."""
 _logger: Final = logging.getLogger("nsplugin.dev")
 ServerT = TypeVar("ServerT", bound=WebServer)
 
@@ -91,6 +96,7 @@ def develop(asked: Development, build: Build) -> int:
         if asked.reset:
             _reset(asked.state)
         journal = Journal(asked.form, asked.level)
+        stack.callback(journal.close)
         for quiet in ("nsplugin.core", "watchfiles"):
             logging.getLogger(quiet).setLevel(logging.WARNING)
         settings = ServiceSettings(providers=asked.providers)
@@ -122,7 +128,7 @@ class _Site:
         self._asked, self._service = asked, service
         self._registry = Registry(store=service.store, clock=service.clock)
         self._shown: dict[str, ReadyPlugin] = {}
-        self._put_aside: set[str] = set()
+        self._aside = asked.state / PUT_ASIDE
         self._told: set[str] = set()
         self._timezone = ""
         access, admin = (access_to(f"127.0.0.1:{port}") for port in (asked.port, asked.admin_port))
@@ -144,15 +150,26 @@ class _Site:
         self._server.start()
         self._pages.start()
         self._greet()
+        built = None
         for changed in looks:
-            built = _built(build, stop) if changed else None
-            if built is not None:
-                self._take(built)
+            built = (_built(build, stop) if changed else None) or built
+            if built is not None and self._took(built):
+                built = None
+
+    def _took(self, built: Ready | Broken) -> bool:
+        """Whether it could be; the next look tries again where the database was away."""
+        try:
+            self._take(built)
+        except StoreUnavailable as error:
+            _logger.warning("%s; the plugins are loaded as soon as it is back", error)
+            return False
+        return True
 
     def _take(self, built: Ready | Broken, *, first: bool = False) -> None:
         if isinstance(built, Broken):
             again = "; the version before goes on meanwhile" if self._shown else ""
-            self._routes.broken = "" if self._shown else built.report
+            self._routes.broken = built.report
+            self._service.hosts.hold(_HELD)
             _logger.error("the plugin has errors: waiting for a change%s", again)
             return
         new = {plugin.manifest.id: plugin for plugin in built.plugins}
@@ -162,6 +179,7 @@ class _Site:
             self._install(plugin, built.timezone)
         self._shown = new
         self._service.roster.run_once(self._service.clock.now_ms())
+        self._service.hosts.hold("")  # not before the hosts know the new version
         self._show([plugin.manifest for plugin in built.plugins], built.timezone)
         for plugin_id in new:
             self._service.hosts.wake(plugin_id)
@@ -181,9 +199,9 @@ class _Site:
         except OtherPlatform as error:
             _logger.error("%s (or begin anew: nsplugin dev --reset)", error)
             return
-        if manifest.id in self._put_aside:
-            self._put_aside.discard(manifest.id)
-            after = self._registry.enable(manifest.id)
+        if manifest.id in (aside := self._put_aside()):
+            self._registry.enable(manifest.id)
+            self._note_aside(aside - {manifest.id})
         elif not after.plugin.enabled:
             _logger.warning("plugin %s is disabled; enable it on the administration page", manifest.id)
 
@@ -191,9 +209,15 @@ class _Site:
         """A plugin that is not here any more (its id was changed) keeps its tasks, but nothing of it runs."""
         installed = self._service.store.registry.installed(plugin)
         if installed is not None and installed.plugin.enabled:
+            self._note_aside(self._put_aside() | {plugin})
             self._registry.disable(plugin)
-            self._put_aside.add(plugin)
             _logger.warning("plugin %s is not here any more; it is disabled, its tasks are kept", plugin)
+
+    def _put_aside(self) -> set[str]:
+        return set(self._aside.read_text("utf-8").split()) if self._aside.exists() else set()
+
+    def _note_aside(self, plugins: set[str]) -> None:
+        self._aside.write_text("\n".join(sorted(plugins)), "utf-8")
 
     def _show(self, manifests: Sequence[Manifest], timezone: str) -> None:
         """Serve the routes, and tell of what is new."""

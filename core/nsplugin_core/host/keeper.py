@@ -14,7 +14,7 @@ from nsplugin.runtime.providers import Services
 from nsplugin_core.attempts import Attempt, Deliver
 from nsplugin_core.clock import Clock
 from nsplugin_core.host.capabilities.answers import Answers
-from nsplugin_core.host.logs import LogSink
+from nsplugin_core.host.logs import LogRecord, LogSink
 from nsplugin_core.host.process import HostProcess
 from nsplugin_core.host.routes import RouteRequest, RouteResponse
 from nsplugin_core.host.settings import HostSettings, PluginSource
@@ -25,7 +25,8 @@ from nsplugin_core.host.table import HostFailed, refusals
 class HostStatus:
     """How a plugin's host is. ``paused``: it exited; ``reason`` says why, ``resumes_in_s`` when it is started again.
 
-    ``exits``: how often it exited in a row. ``running``: attempts and requests in it.
+    ``exits``: how often it exited in a row. ``running``: attempts and requests in it. ``held``: why none is started
+    (:meth:`nsplugin_core.host.pool.Hosts.hold`).
     """
 
     plugin: str
@@ -35,17 +36,19 @@ class HostStatus:
     running: int = 0
     exits: int = 0
     resumes_in_s: float = 0.0
+    held: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """What all hosts share."""
+    """What all hosts share. ``held``: why no host is started now, "" when they are."""
 
     settings: HostSettings
     services: Services
     clock: Clock
     sink: LogSink
     changed: Callable[[str], None]
+    held: Callable[[], str]
 
 
 def pause_s(settings: HostSettings, exits: int) -> float:
@@ -71,7 +74,7 @@ class Keeper:
         """How many attempts can start now. A host that only sleeps is as good as ready; one that exited proves itself first."""
         with self._lock:
             host = self._host
-            if host is None and (self._closed or time.monotonic() < self._resumes):
+            if host is None and not self._may_start():
                 return 0
             if host is None and not self._exits:
                 return self._shared.settings.slots
@@ -87,9 +90,12 @@ class Keeper:
 
     def _wanted(self) -> HostProcess | None:
         with self._lock:
-            if self._host is None and not self._closed and time.monotonic() >= self._resumes:
+            if self._host is None and self._may_start():
                 self._host = self._new()
             return self._host
+
+    def _may_start(self) -> bool:
+        return not self._closed and not self._shared.held() and time.monotonic() >= self._resumes
 
     def _new(self) -> HostProcess | None:
         shared = self._shared
@@ -112,15 +118,18 @@ class Keeper:
         if host is not None:
             host.add(attempts, deliver)
         else:
-            deliver(refusals(attempts, self._reason or "the plugin has no host now"))
+            deliver(refusals(attempts, self._absent()))
 
     def request(self, route: str, request: RouteRequest, answer: Future[RouteResponse]) -> None:
         """Call a route, once a host that is starting is ready; not when it is paused."""
         host = self._wanted()
         if host is None:
-            answer.set_exception(HostFailed(self._reason or "the plugin has no host now", "HOST_UNAVAILABLE"))
+            answer.set_exception(HostFailed(self._absent(), "HOST_UNAVAILABLE"))
         else:
             host.request(route, request, answer)
+
+    def _absent(self) -> str:
+        return self._shared.held() or self._reason or "the plugin has no host now"
 
     def cancel(self, task_id: str, claim: int) -> None:
         """Give up an attempt, in whichever host it runs."""
@@ -157,6 +166,7 @@ class Keeper:
                 running=running,
                 exits=self._exits,
                 resumes_in_s=wait,
+                held=self._shared.held(),
             )
 
     def tick(self, now: float) -> float:
@@ -177,7 +187,7 @@ class Keeper:
         settled, idle = host.started + settings.settled_s, host.last_work + settings.idle_s
         if settled <= now:
             self._exits = 0
-        if idle <= now and host.state == "ready" and not host.running():
+        if idle <= now and host.state == "ready" and not host.running() and not self._shared.held():
             host.retire("it had nothing to do", successor=False)
         return min(moment for moment in (settled, idle, inf) if moment > now)
 
@@ -206,7 +216,7 @@ class Keeper:
         """A host became ready, retires, or is gone."""
         with self._lock:
             if host.state == "retiring" and host is self._host:
-                self._host = self._new() if host.successor and not self._closed else None
+                self._host = self._new() if host.successor and self._may_start() else None
                 self._leaving.append(host)
             elif host.state == "ended":
                 self._gone(host)
@@ -221,5 +231,10 @@ class Keeper:
         self._reason = host.reason
         if host.blamed:
             self._pause(host.reason)
-        elif not self._closed:
+        elif self._may_start():
             self._host = self._new()
+        if self._shared.held():
+            self._say(f"its host has ended ({host.reason}), and starts again later: {self._shared.held()}")
+
+    def _say(self, message: str) -> None:
+        self._shared.sink(LogRecord(plugin=self._source.id, level="warning", message=message, stream="host"))

@@ -42,12 +42,14 @@ class Hosts:
         changed: Callable[[str], None] = lambda plugin: None,
     ) -> None:
         self._tell = changed
+        self._held = ""
         self._shared = Surroundings(
             settings=settings or HostSettings(),
             services=services,
             clock=clock or SystemClock(),
             sink=sink,
             changed=self._changed,
+            held=lambda: self._held,
         )
         self._keepers: dict[str, Keeper] = {}
         self._removed: list[Keeper] = []
@@ -78,6 +80,16 @@ class Hosts:
         keeper = self._keepers.get(plugin)
         if keeper is not None:
             keeper.wake()
+
+    def hold(self, reason: str) -> None:
+        """Start no host until this is called with "": those that run go on, also without work, and what ends has no follower.
+
+        For code that is known to be broken: no attempt is spent on it.
+        """
+        if reason != self._held:
+            self._held = reason
+            for plugin in list(self._keepers):
+                self._changed(plugin)
 
     def kill(self, plugin: str) -> None:
         """End the plugin's host now: what runs in it is given back, and another one starts."""

@@ -3,57 +3,53 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from nsplugin.json_schema.budget import Budget
 from nsplugin.pointers import join, split
 from nsplugin.record import field, record, replace
-from nsplugin.schema_equivalents import plain_form
+from nsplugin.schema_bounds import BOUNDS, integers_only, narrower_bounds
+from nsplugin.schema_equivalents import absent, common, identical, named_size, named_types, plain_form
 
 _STEPS: Final = 5_000
-_TYPES: Final = ("null", "boolean", "object", "array", "number", "string")
-_LOWER: Final[Mapping[str, int | None]] = {
-    "minimum": None,
-    "exclusiveMinimum": None,
-    "minLength": 0,
-    "minItems": 0,
-    "minProperties": 0,
-    "minContains": 1,
-}
-"""Lower bounds, and what each is when it is not given."""
-_UPPER: Final = ("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties", "maxContains")
-_KNOWN: Final = frozenset(
-    {"type", "properties", "required", "additionalProperties", "items", "enum", "const", "anyOf", "$ref", "$defs"}
-    | {"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "format", "$schema", "$comment"}
-    | set(_LOWER)
-    | set(_UPPER)
-)
 _ANNOTATIONS: Final = frozenset(
-    {
-        "title",
-        "description",
-        "default",
-        "examples",
-        "deprecated",
-        "readOnly",
-        "writeOnly",
-        "format",
-        "$schema",
-        "$comment",
-        "$defs",
-    }
+    {"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "format"}
+    | {"$schema", "$comment", "$defs"}
 )
-
+_KNOWN: Final = frozenset(
+    {"type", "properties", "required", "additionalProperties", "items", "enum", "const", "anyOf", "$ref"}
+    | _ANNOTATIONS
+    | BOUNDS
+)
 
 _ANY_TEXT: Final = ("", ".*", "^", "$", "^.*", ".*$", "^.*$")
 """Patterns that refuse nothing, or next to nothing."""
 
+_FREE: Final = frozenset(
+    {"type", "properties", "required", "minLength", "maxLength", "minItems", "minProperties", "minimum", "exclusiveMinimum"}
+    | _ANNOTATIONS
+)
+"""With no other keywords, a schema of one of these types takes more values than anyone lists."""
+
+_LISTABLE: Final[Mapping[str, list[Any]]] = {"null": [None], "boolean": [True, False]}
+"""The types whose values can be listed."""
+
+_SEES: Final[Mapping[str, tuple[str, ...]]] = {
+    "unevaluatedProperties": ("properties", "patternProperties", "additionalProperties", "dependentSchemas"),
+    "unevaluatedItems": ("items", "prefixItems", "contains"),
+}
+"""What a keyword leaves to others, besides those that apply schemas in place."""
+_IN_PLACE: Final = ("allOf", "anyOf", "oneOf", "if", "then", "else", "$ref")
+
+_VALUES: Final = 50
+"""So many values of an ``enum`` count as much as a schema."""
+
+_SHOWN: Final = 20
+"""How many values a message names."""
+
 _UNSEEN: Final = frozenset({"oneOf", "allOf"})
 """With these, a schema may take less than its other keywords show: what those lose may never have been taken."""
-
-_End = tuple[float, int]
-"""A number and which side of it: ``(0, 1)`` is just above 0."""
 
 
 @record
@@ -68,12 +64,22 @@ class Narrowing:
     certain: bool = True
 
 
+class _TooLarge(Exception):
+    """The comparison is at its bound."""
+
+    def __init__(self, pointer: str) -> None:
+        super().__init__(pointer)
+        self.pointer = pointer
+
+
 @record(kw_only=False, frozen=False)
 class _Comparison:
     old_root: Any
     new_root: Any
+    same_roots: bool
     steps: int = 0
     seen: set[tuple[str, str]] = field(default_factory=set)
+    budget: Budget = field(default_factory=Budget)
 
 
 def narrowings(old: Any, new: Any) -> tuple[Narrowing, ...]:
@@ -83,8 +89,14 @@ def narrowings(old: Any, new: Any) -> tuple[Narrowing, ...]:
     not certain, never passed over. Never raises and never follows a reference outside the schema.
     """
     old_root, new_root = (True if schema is None else plain_form(schema) for schema in (old, new))
-    comparison = _Comparison(old_root, new_root)
-    found = {item.pointer + item.message: item for item in _compare(comparison, old_root, new_root, "")}
+    found: dict[str, Narrowing] = {}
+    try:
+        comparison = _Comparison(old_root, new_root, identical(old_root, new_root))
+        for item in _compare(comparison, old_root, new_root, ""):
+            found.setdefault(item.pointer + item.message, item)
+    except (_TooLarge, RecursionError) as end:
+        pointer = end.pointer if isinstance(end, _TooLarge) else ""
+        found[""] = Narrowing(pointer=pointer, message="is too large to compare", certain=False)
     return tuple(replace(item, pointer=_as_written(item.pointer, new)) for item in found.values())
 
 
@@ -100,18 +112,17 @@ def _as_written(pointer: str, schema: Any) -> str:
 
 
 def _compare(comparison: _Comparison, old: Any, new: Any, pointer: str) -> Iterator[Narrowing]:
-    comparison.steps += 1
-    if comparison.steps > _STEPS:
-        yield Narrowing(pointer=pointer, message="is too large to compare", certain=False)
-        return
     old, new = _plain(old), _plain(new)
-    if new == {} or old is False or (_equal(old, new) and _equal(comparison.old_root, comparison.new_root)):
+    comparison.steps += 1 + sum(named_size(schema) // _VALUES for schema in (old, new) if schema)
+    if comparison.steps > _STEPS:
+        raise _TooLarge(pointer)
+    if new == {} or old is False or (comparison.same_roots and identical(old, new)):
         return
     if new is False:
         yield Narrowing(pointer=pointer, message="takes nothing any more")
         return
     if isinstance(old.get("enum"), list) and "$ref" not in repr((old, new)):
-        yield from _named(old, new, pointer)
+        yield from _named(comparison, old, new, pointer)
         return
     if "$ref" in old or "$ref" in new:
         yield from _referred(comparison, old, new, pointer)
@@ -126,20 +137,25 @@ def _compare(comparison: _Comparison, old: Any, new: Any, pointer: str) -> Itera
         yield from _keywords(comparison, old, new, pointer)
 
 
-def _named(old: Any, new: Any, pointer: str) -> Iterator[Narrowing]:
+def _named(comparison: _Comparison, old: Any, new: Any, pointer: str) -> Iterator[Narrowing]:
     """The old schema names its values: each can be asked."""
-    from nsplugin.payload_schema import mismatches
-
-    taken = [value for value in old["enum"] if not any(mismatches(value, old, ""))]
-    gone = [value for value in taken if any(mismatches(value, new, ""))]
+    before = _fitting(comparison, old["enum"], old)
+    gone = absent(before, _fitting(comparison, before, new))
+    if comparison.budget.exhausted:
+        raise _TooLarge(pointer)
     if gone:
         place = join(pointer, "enum") if "enum" in new else pointer
-        yield Narrowing(pointer=place, message=f"no longer takes {_listed([_quoted(value) for value in gone])}")
+        yield Narrowing(pointer=place, message=f"no longer takes {_several(gone)}")
 
 
-def _equal(left: Any, right: Any) -> bool:
-    """Equal as JSON: Python holds ``True == 1``, a schema does not."""
-    return bool(left == right) and repr(left) == repr(right)
+def _fitting(comparison: _Comparison, values: list[Any], schema: Any) -> list[Any]:
+    """Those of the values that a schema takes."""
+    from nsplugin.payload_schema import mismatches
+
+    if isinstance(schema.get("enum"), list):
+        values = common(values, schema["enum"])
+    rest = {keyword: value for keyword, value in schema.items() if keyword != "enum" and keyword not in _ANNOTATIONS}
+    return [value for value in values if not any(mismatches(value, rest, "", budget=comparison.budget))] if rest else values
 
 
 def _plain(schema: Any) -> Any:
@@ -201,12 +217,17 @@ def _parts(schema: Any) -> list[Any]:
     """The schema by its values, or else by its types: what fits it fits one of these."""
     if isinstance(schema.get("enum"), list):
         return [{**schema, "enum": [value]} for value in schema["enum"]]
-    names = _named_types(schema)
+    names = named_types(schema)
     return [schema] if len(names) == 1 else [{**schema, "type": name} for name in names]
 
 
 def _fits_one(comparison: _Comparison, schema: Any, branches: list[Any], pointer: str) -> bool:
-    return any(not list(_compare(comparison, schema, branch, pointer)) for branch in branches)
+    for branch in branches:
+        before = set(comparison.seen)
+        if not any(_compare(comparison, schema, branch, pointer)):
+            return True
+        comparison.seen = before  # what does not fit must not be taken to fit in the next branch
+    return False
 
 
 def _only(schema: Mapping[str, Any], keyword: str) -> bool:
@@ -223,7 +244,7 @@ def _keywords(comparison: _Comparison, old: Any, new: Any, pointer: str) -> Iter
     lost = [name for name in old_types if name not in new_types]
     if lost and not _named_values(new):
         yield Narrowing(pointer=join(pointer, "type"), message=f"no longer takes {_listed(lost)}")
-    elif "number" in old_types and _integers_only(new) and not _integers_only(old):
+    elif "number" in old_types and integers_only(new) and not integers_only(old):
         yield Narrowing(pointer=join(pointer, "type"), message="takes whole numbers only now")
     yield from _values(old, new, pointer)
     for compare in (_bounds, _unknown_keywords):
@@ -238,22 +259,12 @@ def _named_values(schema: Any) -> bool:
     return "enum" in schema or "const" in schema
 
 
-def _named_types(schema: Any) -> list[Any]:
-    names = schema.get("type", list(_TYPES)) if isinstance(schema, Mapping) else list(_TYPES)
-    return names if isinstance(names, list) else [names]
-
-
 def _types(schema: Any) -> tuple[str, ...]:
     """The types that a schema lets through, "integer" counted as "number"."""
     if isinstance(schema, Mapping) and _named_values(schema):
         values = schema["enum"] if isinstance(schema.get("enum"), list) else [schema.get("const")]
         return tuple(dict.fromkeys(_type_of(value) for value in values))
-    return tuple(dict.fromkeys("number" if name == "integer" else str(name) for name in _named_types(schema)))
-
-
-def _integers_only(schema: Any) -> bool:
-    names = _named_types(schema)
-    return "integer" in names and "number" not in names
+    return tuple(dict.fromkeys("number" if name == "integer" else str(name) for name in named_types(schema)))
 
 
 def _type_of(value: Any) -> str:
@@ -274,82 +285,34 @@ def _values(old: Any, new: Any, pointer: str) -> Iterator[Narrowing]:
         if keyword not in new:
             continue
         allowed = new[keyword] if keyword == "enum" else [new[keyword]]
-        before = old.get("enum", [old["const"]] if "const" in old else None)
+        before = old.get("enum", [old["const"]] if "const" in old else _listable(old))
         if not isinstance(before, list) or not isinstance(allowed, list):
-            yield Narrowing(pointer=join(pointer, keyword), message="takes only a few named values now")
+            certain = old.keys() <= _FREE
+            yield Narrowing(pointer=join(pointer, keyword), message="takes only a few named values now", certain=certain)
             continue
-        gone = [value for value in before if not any(_same(value, other) for other in allowed)]
+        gone = absent(before, allowed)
         if gone:
-            yield Narrowing(pointer=join(pointer, keyword), message=f"no longer takes {_listed([_quoted(v) for v in gone])}")
+            yield Narrowing(pointer=join(pointer, keyword), message=f"no longer takes {_several(gone)}")
 
 
-def _same(left: Any, right: Any) -> bool:
-    return bool(left == right) and isinstance(left, bool) == isinstance(right, bool)
+def _listable(schema: Any) -> list[Any] | None:
+    """The values of a schema that takes some few by their type."""
+    names = named_types(schema)
+    return [value for name in names for value in _LISTABLE[name]] if set(names) <= _LISTABLE.keys() else None
 
 
 def _bounds(old: Any, new: Any, pointer: str) -> Iterator[Narrowing]:
-    for keyword, least in _LOWER.items():
-        if keyword in new and not _holds_above(keyword, least, old, new):
-            yield _bound(pointer, keyword, old, new)
-    for keyword in _UPPER:
-        if keyword in new and not _holds_below(keyword, old, new):
-            yield _bound(pointer, keyword, old, new)
-
-
-def _holds_above(keyword: str, least: int | None, old: Any, new: Any) -> bool:
-    """Whether the old schema alone keeps values above the new lower bound."""
-    now = new[keyword]
-    if not _is_number(now):
-        return _equal(now, old.get(keyword))
-    if least is not None:
-        return bool(now <= _number_or(old.get(keyword), least))
-    lowest = max(_ends(old, "minimum", "exclusiveMinimum", 1), default=None)
-    return lowest is not None and lowest >= _end(keyword, now, _integers_only(old), 1)
-
-
-def _holds_below(keyword: str, old: Any, new: Any) -> bool:
-    """Whether the old schema alone keeps values below the new upper bound."""
-    now = new[keyword]
-    if not _is_number(now):
-        return _equal(now, old.get(keyword))
-    if keyword not in ("maximum", "exclusiveMaximum"):
-        then = old.get(keyword)
-        return _is_number(then) and bool(now >= then)
-    highest = min(_ends(old, "maximum", "exclusiveMaximum", -1), default=None)
-    return highest is not None and highest <= _end(keyword, now, _integers_only(old), -1)
-
-
-def _ends(schema: Any, inclusive: str, exclusive: str, inwards: int) -> Iterator[_End]:
-    for keyword in (inclusive, exclusive):
-        if _is_number(schema.get(keyword)):
-            yield _end(keyword, schema[keyword], _integers_only(schema), inwards)
-
-
-def _end(keyword: str, bound: float, whole: bool, inwards: int) -> _End:
-    """The first value that a bound of numbers takes: itself, or just beside it; of whole numbers, the next whole one."""
-    exclusive = keyword.startswith("exclusive")
-    if not whole:
-        return bound, inwards * exclusive
-    first = math.ceil(bound) if inwards > 0 else math.floor(bound)
-    return first + inwards * (exclusive and first == bound), 0
-
-
-def _is_number(value: Any) -> bool:
-    return type(value) is int or (isinstance(value, float) and math.isfinite(value))
-
-
-def _number_or(value: Any, least: int) -> Any:
-    return value if _is_number(value) else least
-
-
-def _bound(pointer: str, keyword: str, old: Any, new: Any) -> Narrowing:
-    before = f", was {old[keyword]}" if keyword in old else ", had none before"
-    return Narrowing(pointer=join(pointer, keyword), message=f"{keyword} is {new[keyword]} now{before}")
+    for keyword, message in narrower_bounds(old, new):
+        yield Narrowing(pointer=join(pointer, keyword), message=message)
 
 
 def _unknown_keywords(old: Any, new: Any, pointer: str) -> Iterator[Narrowing]:
+    for keyword, openers in _SEES.items():
+        changed = any(old.get(name) != new.get(name) for name in (*openers, *_IN_PLACE))
+        if new.get(keyword, True) not in (True, {}) and new[keyword] == old.get(keyword) and changed:
+            yield Narrowing(pointer=join(pointer, keyword), message="may refuse what other keywords took before", certain=False)
     for keyword in new:
-        if keyword == "multipleOf" and _divides(new[keyword], old.get(keyword, 1 if _integers_only(old) else None)):
+        if keyword == "multipleOf" and _divides(new[keyword], old.get(keyword, 1 if integers_only(old) else None)):
             continue
         if keyword not in _KNOWN and new[keyword] != old.get(keyword):
             what = f"{keyword} changed" if keyword in old else f"{keyword} is new"
@@ -377,25 +340,41 @@ def _divides(now: Any, then: Any) -> bool:
 
 
 def _objects(comparison: _Comparison, old: Any, new: Any, pointer: str) -> Iterator[Narrowing]:
-    required = [name for name in _list(new, "required") if name not in _list(old, "required")]
-    for name in required:
-        yield Narrowing(pointer=join(pointer, "required"), message=f'requires "{name}" now')
+    required = dict.fromkeys(_list(new, "required")).keys() - set(_list(old, "required"))
+    for name in _list(new, "required") if required else ():
+        if name in required:
+            yield Narrowing(pointer=join(pointer, "required"), message=f'requires "{name}" now')
     before, after = _mapping(old, "properties"), _mapping(new, "properties")
     for name in dict.fromkeys([*before, *after]):
-        was = before.get(name, old.get("additionalProperties", True))
-        now = after.get(name, new.get("additionalProperties", True))
-        if now is False and was is not False:
-            yield Narrowing(pointer=join(pointer, "properties"), message=f'no longer takes "{name}"')
-        else:
-            yield from _compare(comparison, was, now, join(pointer, "properties", name))
+        hidden = ("patternProperties" in old and name not in before) or ("patternProperties" in new and name not in after)
+        found = _property(comparison, old, new, name, pointer)
+        yield from (replace(item, certain=False) for item in found) if hidden else found
     was, now = old.get("additionalProperties", True), new.get("additionalProperties", True)
     if now is False and was is not False:
         yield Narrowing(pointer=join(pointer, "additionalProperties"), message="refuses further properties now")
     else:
         yield from _compare(comparison, was, now, join(pointer, "additionalProperties"))
+    for pattern, was in _mapping(old, "patternProperties").items() if "patternProperties" not in new else ():
+        for item in _compare(comparison, was, now, join(pointer, "additionalProperties")):
+            yield replace(item, message=f"{item.message} where a key matched {_quoted(pattern)}", certain=False)
+
+
+def _property(comparison: _Comparison, old: Any, new: Any, name: Any, pointer: str) -> Iterator[Narrowing]:
+    """Whether the values of one property are still taken. One that a pattern may speak of might have taken any."""
+    others = True if "patternProperties" in old else old.get("additionalProperties", True)
+    was = _mapping(old, "properties").get(name, others)
+    now = _mapping(new, "properties").get(name, new.get("additionalProperties", True))
+    if now is False and was is not False:
+        yield Narrowing(pointer=join(pointer, "properties"), message=f'no longer takes "{name}"')
+    else:
+        yield from _compare(comparison, was, now, join(pointer, "properties", name))
 
 
 def _arrays(comparison: _Comparison, old: Any, new: Any, pointer: str) -> Iterator[Narrowing]:
+    if "prefixItems" in old and "prefixItems" not in new:
+        for was in _list(old, "prefixItems"):
+            for item in _compare(comparison, was, new.get("items", True), join(pointer, "items")):
+                yield replace(item, certain=False)
     yield from _compare(comparison, old.get("items", True), new.get("items", True), join(pointer, "items"))
 
 
@@ -407,6 +386,12 @@ def _list(schema: Any, key: str) -> list[Any]:
 def _mapping(schema: Any, key: str) -> Mapping[str, Any]:
     value = schema.get(key)
     return value if isinstance(value, Mapping) else {}
+
+
+def _several(values: list[Any]) -> str:
+    """Values in words; of many, the first."""
+    shown = [_quoted(value) for value in values[:_SHOWN]]
+    return _listed(shown if len(values) <= _SHOWN else [*shown, f"{len(values) - _SHOWN:,} others"])
 
 
 def _quoted(value: Any) -> str:

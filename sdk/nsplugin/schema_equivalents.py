@@ -6,10 +6,13 @@ annotations are left out. What cannot be rewritten with certainty stays as it is
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Hashable, Iterable, Mapping
 from itertools import combinations
 from typing import Any, Final
 
+from nsplugin.json_schema.budget import Budget
+from nsplugin.json_schema.equality import key
 from nsplugin.pointers import split
 from nsplugin.schema_texts import undescribed
 
@@ -41,6 +44,9 @@ _NOTHING: Final[Mapping[str, Any]] = {
 _NODES: Final = 5_000
 _BRANCHES: Final = 20
 _DEPTH: Final = 60
+_BOUNDLESS: Final = Budget(steps=math.inf)
+_VALUES: Final = 20
+"""So many values of an ``enum`` count as much as a node."""
 
 
 class _TooMuch(Exception):
@@ -49,8 +55,9 @@ class _TooMuch(Exception):
 
 def plain_form(schema: Any) -> Any:
     """A schema that takes exactly the same values, written plainly. Never raises and never follows a foreign reference."""
-    bare = undescribed(schema)
+    bare = schema
     try:
+        bare = undescribed(schema)
         return _Plain(bare).root()
     except (_TooMuch, RecursionError, TypeError, ValueError, AttributeError, LookupError):  # the last four: it is no schema
         return bare
@@ -63,7 +70,7 @@ class _Plain:
         self.schema = schema
         self.left = _NODES
         self.open: list[str] = []
-        self.kept: set[str] = set()
+        self.kept: dict[str, None] = {}
 
     def root(self) -> Any:
         """The whole schema, with the definitions that references are left to."""
@@ -72,12 +79,11 @@ class _Plain:
         self.open = ["#"]
         found = self.of(self.schema)
         definitions: Schema = {}
-        while self.kept - {"#"} - definitions.keys():
-            reference = next(iter(self.kept - {"#"} - definitions.keys()))
-            if reference.rpartition("/")[0] != "#/$defs":
+        while left := [reference for reference in self.kept if reference != "#" and reference not in definitions]:
+            if left[0].rpartition("/")[0] != "#/$defs":
                 raise _TooMuch
-            self.open = [reference]
-            definitions[reference] = self.of(self.target(reference))
+            self.open = left[:1]
+            definitions[left[0]] = self.of(self.target(left[0]))
         if "#" in self.kept and not isinstance(found, dict):
             raise _TooMuch
         named = {split(reference[1:])[1]: each for reference, each in definitions.items()}
@@ -101,6 +107,7 @@ class _Plain:
             return False
         if not isinstance(schema, Mapping):
             return {}
+        self.left -= named_size(schema) // _VALUES
         own = self._members({key: value for key, value in schema.items() if key not in _IDLE and key not in ("allOf", "$ref")})
         parts = [self.of(part) for part in schema.get("allOf", ()) if isinstance(schema.get("allOf"), list)]
         if "$ref" in schema:
@@ -111,7 +118,7 @@ class _Plain:
         if not isinstance(reference, str) or not (reference == "#" or reference.startswith("#/")):
             raise _TooMuch
         if reference in self.open:
-            self.kept.add(reference)
+            self.kept[reference] = None
             return {"$ref": reference}
         self.open.append(reference)
         found = self.of(self.target(reference))
@@ -120,15 +127,15 @@ class _Plain:
 
     def _members(self, schema: Schema) -> Any:
         found: Schema = {}
-        for key, value in schema.items():
-            if key in ("properties", "patternProperties", "dependentSchemas") and isinstance(value, Mapping):
-                found[key] = {name: self.of(each) for name, each in value.items()}
-            elif key in ("anyOf", "oneOf", "prefixItems") and isinstance(value, list):
-                found[key] = [self.of(each) for each in value]
-            elif key in ("items", "additionalProperties", "contains", "propertyNames", "not", "if", "then", "else"):
-                found[key] = self.of(value)
+        for keyword, value in schema.items():
+            if keyword in ("properties", "patternProperties", "dependentSchemas") and isinstance(value, Mapping):
+                found[keyword] = {name: self.of(each) for name, each in value.items()}
+            elif keyword in ("anyOf", "oneOf", "prefixItems") and isinstance(value, list):
+                found[keyword] = [self.of(each) for each in value]
+            elif keyword in ("items", "additionalProperties", "contains", "propertyNames", "not", "if", "then", "else"):
+                found[keyword] = self.of(value)
             else:
-                found[key] = value
+                found[keyword] = value
         return _united(_tidied(found))
 
 
@@ -138,16 +145,26 @@ def _mentions(schema: Any, words: frozenset[str]) -> bool:
     return isinstance(schema, list) and any(_mentions(each, words) for each in schema)
 
 
+def named_size(schema: Mapping[str, Any]) -> int:
+    """How many values stand in the ones that a schema names."""
+    waiting = [schema.get("enum"), schema.get("const")]
+    for item in waiting:
+        if isinstance(item, (dict, list, tuple)):
+            waiting.extend(item.values() if isinstance(item, dict) else item)
+    return len(waiting)
+
+
 def _tidied(schema: Schema) -> Schema:
     """Without what says nothing; one type as a text, ``const`` as an ``enum`` of one."""
     if "const" in schema and "enum" not in schema:
         schema["enum"] = [schema.pop("const")]
     if isinstance(schema.get("type"), list) and len(schema["type"]) == 1:
         schema["type"] = schema["type"][0]
-    return {key: value for key, value in schema.items() if not (key in _NOTHING and _same(value, _NOTHING[key]))}
+    return {key: value for key, value in schema.items() if not (key in _NOTHING and identical(value, _NOTHING[key]))}
 
 
-def _same(left: Any, right: Any) -> bool:
+def identical(left: Any, right: Any) -> bool:
+    """Equal, and written in the same order: Python holds ``True == 1``, a schema does not."""
     return bool(left == right) and repr(left) == repr(right)
 
 
@@ -166,7 +183,7 @@ def _united(schema: Schema) -> Any:
     if not branches:
         return False
     if all(branch.keys() == {"type"} for branch in branches):
-        return _joined([rest, {"type": _one_or_all(name for branch in branches for name in _named_types(branch))}])
+        return _joined([rest, {"type": _one_or_all(name for branch in branches for name in named_types(branch))}])
     together = [_joined([rest, branch]) for branch in branches] if rest and len(branches) <= _BRANCHES else branches
     if any(isinstance(branch, dict) and "allOf" in branch for branch in together):
         return {**rest, "anyOf": branches}
@@ -174,15 +191,16 @@ def _united(schema: Schema) -> Any:
 
 
 def _flat(branches: Iterable[Any]) -> list[Schema]:
-    found: list[Schema] = []
+    found: dict[str, Schema] = {}
     for branch in branches:
         inner = branch["anyOf"] if isinstance(branch, dict) and branch.keys() == {"anyOf"} else [branch]
-        found += [each for each in inner if each is not False and not any(_same(each, other) for other in found)]
-    return found
+        found.update((repr(each), each) for each in inner if each is not False and repr(each) not in found)
+    return list(found.values())
 
 
-def _named_types(schema: Schema) -> list[Any]:
-    names = schema.get("type", list(_TYPES))
+def named_types(schema: Any) -> list[Any]:
+    """The types that a schema names, or else all."""
+    names = schema.get("type", list(_TYPES)) if isinstance(schema, Mapping) else list(_TYPES)
     return names if isinstance(names, list) else [names]
 
 
@@ -196,7 +214,7 @@ def _one_or_all(names: Iterable[Any]) -> Any:
 def _kinds(schema: Schema) -> set[str]:
     if isinstance(schema.get("enum"), list):
         return {_kind(value) for value in schema["enum"]}
-    return {"number" if name == "integer" else str(name) for name in _named_types(schema)}
+    return {"number" if name == "integer" else str(name) for name in named_types(schema)}
 
 
 def _kind(value: Any) -> str:
@@ -213,7 +231,7 @@ def _exclude(one: Any, other: Any) -> bool:
     if not _kinds(one) & _kinds(other):
         return True
     if isinstance(one.get("enum"), list) and isinstance(other.get("enum"), list):
-        return not any(_equal(left, right) for left in one["enum"] for right in other["enum"])
+        return not common(one["enum"], other["enum"])
     if _kinds(one) & _kinds(other) != {"object"}:
         return False
     required = set(_listed(one, "required")) & set(_listed(other, "required"))
@@ -226,25 +244,32 @@ def _listed(schema: Schema, key: str) -> list[Any]:
     return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
 
 
-def _equal(left: Any, right: Any) -> bool:
-    """Equal as JSON: numbers by value, ``true`` is not 1."""
-    if isinstance(left, bool) or isinstance(right, bool):
-        return left is right
-    if isinstance(left, list) and isinstance(right, list):
-        return len(left) == len(right) and all(map(_equal, left, right))
-    if isinstance(left, Mapping) and isinstance(right, Mapping):
-        return left.keys() == right.keys() and all(_equal(left[key], right[key]) for key in left)
-    return bool(left == right)
+def common(values: Iterable[Any], others: Iterable[Any]) -> list[Any]:
+    """Those of the values that equal one of the others as JSON: numbers by value, ``true`` is not 1."""
+    known = set(map(_key, others))
+    return [value for value in values if _key(value) in known]
+
+
+def absent(values: Iterable[Any], others: Iterable[Any]) -> list[Any]:
+    """Those of the values that equal none of the others as JSON."""
+    known = set(map(_key, others))
+    return [value for value in values if _key(value) not in known]
+
+
+def _key(value: Any) -> Hashable:
+    return (False, value) if type(value) is str else key(value, _BOUNDLESS)
 
 
 def _joined(parts: Iterable[Any]) -> Any:
     """One schema for what fits all of these; an ``allOf`` where they cannot be merged."""
     left: list[Schema] = []
+    seen: set[str] = set()
     for part in parts:
         if part is False:
             return False
-        if not part or any(_same(part, other) for other in left):
+        if not part or repr(part) in seen:
             continue
+        seen.add(repr(part))
         merged = _merged(left[0], part) if left else part
         if merged is False:
             return False
@@ -259,14 +284,14 @@ def _merged(one: Schema, other: Schema) -> Any:
     if "allOf" in one or "allOf" in other or not _independent(one, other):
         return None
     found = dict(one)
-    for key, value in other.items():
-        if key not in found or _same(found[key], value):
-            found[key] = value
+    for keyword, value in other.items():
+        if keyword not in found or identical(found[keyword], value):
+            found[keyword] = value
             continue
-        merged = _MERGE[key](found[key], value) if key in _MERGE else None
+        merged = _MERGE[keyword](found[keyword], value) if keyword in _MERGE else None
         if merged is None:
             return None
-        found[key] = merged
+        found[keyword] = merged
     if found.get("type") == [] or found.get("enum") == []:
         return False
     return _tidied(found)
@@ -291,7 +316,7 @@ def _common_types(one: Any, other: Any) -> Any:
 def _common_values(one: Any, other: Any) -> Any:
     if not isinstance(one, list) or not isinstance(other, list):
         return None
-    return [value for value in one if any(_equal(value, each) for each in other)]
+    return common(one, other)
 
 
 def _both_required(one: Any, other: Any) -> Any:

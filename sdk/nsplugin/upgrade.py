@@ -6,7 +6,8 @@ schema that got narrower or a lower limit meets work that was accepted before.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict, deque
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any, Final, Literal
 
 from nsplugin.canonical import canonical
@@ -18,6 +19,7 @@ from nsplugin.rules.subject import ABSENT, JobView, ScheduleView, Subject
 from nsplugin.schema_texts import undescribed
 
 Level = Literal["breaking", "notable", "harmless"]
+_Paired = tuple[list[tuple[ScheduleView, ScheduleView]], list[ScheduleView], list[ScheduleView]]
 _ORDER: Final = {"breaking": 0, "notable": 1, "harmless": 2}
 
 
@@ -72,9 +74,12 @@ def _identity(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change
 def _jobs(before: Subject, after: Subject) -> Iterator[Change]:
     old, new = _by_name(before), _by_name(after)
     added = [name for name in new if name not in old]
+    twins: defaultdict[bytes, list[JobView]] = defaultdict(list)
+    for name in added:
+        twins[_options(new[name])].append(new[name])
     for name, job in old.items():
         if name not in new:
-            yield _job_gone(job, [new[other] for other in added])
+            yield _job_gone(job, twins[_options(job)])
         else:
             yield from _job_changed(job, new[name])
     for name in added:
@@ -86,8 +91,8 @@ def _by_name(subject: Subject) -> dict[str, JobView]:
     return {str(job.name).casefold() if fold else str(job.name): job for job in subject.jobs}
 
 
-def _job_gone(job: JobView, added: list[JobView]) -> Change:
-    twins = [other for other in added if _options(other) == _options(job)]
+def _job_gone(job: JobView, twins: list[JobView]) -> Change:
+    """``twins``: the new jobs with the same options."""
     if len(twins) == 1:
         return Change(
             kind="job-renamed",
@@ -169,12 +174,9 @@ def _schedules(before: Subject, after: Subject) -> Iterator[Change]:
     """Entries have no name: equal ones are paired first, then those of the same job with the same payload, then by job."""
     old, new = list(before.schedules), list(after.schedules)
     for same in (_entry, _starts, _job):
-        for was in list(old):
-            twin = next((entry for entry in new if same(entry) == same(was)), None)
-            if twin is not None:
-                old.remove(was)
-                new.remove(twin)
-                yield from _schedule_changed(was, twin)
+        pairs, old, new = _paired(old, new, same)
+        for was, now in pairs:
+            yield from _schedule_changed(was, now)
     for was in old:
         yield Change(
             kind="schedule-removed",
@@ -191,6 +193,22 @@ def _schedules(before: Subject, after: Subject) -> Iterator[Change]:
             message=f'"{entry.job}" now runs at {_when(entry)}',
             schedule_after=_rhythm(entry),
         )
+
+
+def _paired(old: list[ScheduleView], new: list[ScheduleView], same: Callable[[ScheduleView], Hashable]) -> _Paired:
+    """The pairs of entries that are the same, in their order, and what is left of both."""
+    waiting: defaultdict[Hashable, deque[ScheduleView]] = defaultdict(deque)
+    for entry in new:
+        waiting[same(entry)].append(entry)
+    pairs, left = [], []
+    for entry in old:
+        twins = waiting[same(entry)]
+        if twins:
+            pairs.append((entry, twins.popleft()))
+        else:
+            left.append(entry)
+    taken = {id(twin) for _, twin in pairs}
+    return pairs, left, [entry for entry in new if id(entry) not in taken]
 
 
 def _schedule_changed(was: ScheduleView, now: ScheduleView) -> Iterator[Change]:
@@ -234,7 +252,7 @@ def _when(entry: ScheduleView) -> str:
 
 
 def _capabilities(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
-    was, now = list(old.get("capabilities", ())), list(new.get("capabilities", ()))
+    was, now = (dict.fromkeys(each.get("capabilities", ())) for each in (old, new))
     for index, name in enumerate(now):
         if name not in was:
             yield Change(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -202,3 +203,100 @@ def test_silence_about_numbers_means_that_none_is_refused() -> None:
 
     silence()
     assert taken >= 5, "silence about nothing says nothing"
+
+
+UNCERTAIN: list[tuple[Any, Any, str]] = [
+    (
+        {"type": "object", "patternProperties": {"^x": {}}, "additionalProperties": False},
+        {"type": "object", "additionalProperties": False},
+        "/additionalProperties",
+    ),
+    (
+        {"type": "object", "patternProperties": {"^x": {}}, "additionalProperties": False},
+        {
+            "type": "object",
+            "properties": {"x1": {"type": "null"}},
+            "patternProperties": {"^x": {}},
+            "additionalProperties": False,
+        },
+        "/properties/x1/type",
+    ),
+    ({"type": "array", "prefixItems": [{}], "items": False}, {"type": "array", "items": False}, "/items"),
+    (
+        {"type": "object", "properties": {"a": {}}, "unevaluatedProperties": False},
+        {"type": "object", "unevaluatedProperties": False},
+        "/unevaluatedProperties",
+    ),
+    (
+        {"type": "array", "allOf": [{"prefixItems": [True]}], "unevaluatedItems": False},
+        {"type": "array", "unevaluatedItems": False},
+        "/unevaluatedItems",
+    ),
+    ({"type": "integer", "minimum": 1, "maximum": 2}, {"enum": [1, 2]}, "/enum"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "pointer"), UNCERTAIN)
+def test_what_opened_a_closed_schema_is_missed(old: Any, new: Any, pointer: str) -> None:
+    assert {(item.pointer, item.certain) for item in narrowings(old, new)} == {(pointer, False)}
+
+
+def test_contains_asks_for_one_item_unless_told_otherwise() -> None:
+    old = {"type": "array", "contains": {"type": "null"}, "minContains": 0}
+    (found,) = narrowings(old, {"type": "array", "contains": {"type": "null"}})
+    assert (found.pointer, found.message) == ("/minContains", "minContains is 1 now, was 0")
+
+
+def test_types_of_few_values_are_as_good_as_their_values() -> None:
+    assert narrowings({"type": "boolean"}, {"enum": [True, False]}) == ()
+    assert narrowings({"type": ["null", "boolean"]}, {"enum": [False, None, True, 5]}) == ()
+    assert [item.message for item in narrowings({"type": "boolean"}, {"enum": [True, 0]})] == ["no longer takes false"]
+
+
+def test_what_one_branch_refused_the_next_is_not_taken_to_take() -> None:
+    def schema(name: str, most: int) -> Any:
+        item = {"type": "object", "properties": {"price": {"$ref": "#/$defs/Money"}}, "required": ["price"]}
+        holder = {"type": "object", "properties": {"item": {"$ref": "#/$defs/Item"}}, "required": ["item"]}
+        money = {"type": "integer", "maximum": most}
+        defs = {"Item": item, "Money": money, "A": holder, "B": {**holder, "title": "B"}}
+        refers = {"anyOf": [{"$ref": "#/$defs/A"}, {"$ref": "#/$defs/B"}]} if name == "both" else holder
+        unseen = {"unevaluatedItems": False}  # where such a keyword stands, references are not written out
+        return {**refers, "$defs": {**defs, "Unseen": unseen}}
+
+    assert narrowings(schema("one", 100), schema("both", 50))
+    assert narrowings(schema("one", 50), schema("both", 100)) == ()
+
+
+NAMES = [f"a{number}" for number in range(20_000)]
+OTHERS = [f"b{number}" for number in range(20_000)]
+
+
+def chain(last: Any, links: int) -> Any:
+    defs = {f"a{number}": {"$ref": f"#/$defs/a{number + 1}"} for number in range(links)}
+    return {"$ref": "#/$defs/a0", "$defs": {**defs, f"a{links}": last}}
+
+
+def shared(named: Any) -> Any:
+    return {"properties": {f"p{number}": {"$ref": "#/$defs/a"} for number in range(3_000)}, "$defs": {"a": named}}
+
+
+LARGE: list[tuple[Any, Any]] = [
+    ({"enum": NAMES}, {"enum": OTHERS}),
+    ({"enum": NAMES}, {"type": "string", "pattern": "^(?:a|aa)+b$"}),
+    ({"type": "object", "required": NAMES}, {"type": "object", "required": OTHERS}),
+    (chain({"type": "integer"}, 600), chain({"type": "string"}, 600)),
+    (shared({"enum": NAMES}), shared({"enum": OTHERS})),
+    (shared({"const": NAMES}), shared({"const": OTHERS})),
+    ({"anyOf": [{"const": name, "minLength": 1} for name in NAMES]}, {"anyOf": [{"const": name} for name in OTHERS]}),
+    ({"oneOf": [{"enum": NAMES[n::20]} for n in range(20)]}, {"oneOf": [{"enum": OTHERS[n::20]} for n in range(20)]}),
+    ({"allOf": [{"pattern": name} for name in NAMES[:4_000]]}, {"allOf": [{"pattern": name} for name in OTHERS[:4_000]]}),
+    ({"type": "array", "prefixItems": [{"type": "null"}] * 20_000}, {"type": "array", "items": {"enum": NAMES}}),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), LARGE, ids=range(len(LARGE)))
+def test_large_schemas_are_compared_in_time(old: Any, new: Any) -> None:
+    """M6: never a hang. In CPU seconds; each takes about one."""
+    started = time.process_time()
+    assert narrowings(old, new)
+    assert time.process_time() - started < 8

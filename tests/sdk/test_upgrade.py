@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import time
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -125,3 +127,24 @@ def test_a_changed_schedule_carries_both_rhythms() -> None:
     assert change.message == (
         '"cancel" runs at "0 3 * * *" Asia/Tokyo instead of "0 2 * * *" UTC; the next fire is computed anew'
     )
+
+
+def test_thousands_of_schedules_and_jobs_are_paired_in_time() -> None:
+    """M6: never a hang. In CPU seconds; it takes about one."""
+
+    def manifest(job: str, count: int) -> dict[str, Any]:
+        cron = [{"schedule": f"{n % 60} {n // 60 % 24} * * *", "job": job, "payload": {"n": n}} for n in range(count)]
+        limits = {"maxAttempts": 5, "timeoutMs": 1_000}
+        return {**NEXTSKIN, "jobs": {f"{job}{n}": limits for n in range(count)}, "cron": cron}
+
+    started = time.process_time()
+    found = changes(manifest("a", 4_000), manifest("b", 4_000), platforms.load("nextskin"))
+    assert time.process_time() - started < 8
+    kinds = ("job-added", "job-removed", "schedule-added", "schedule-removed")
+    assert Counter(change.kind for change in found) == dict.fromkeys(kinds, 4_000)
+
+
+def test_equal_entries_are_paired_one_to_one() -> None:
+    entry = {"schedule": "0 3 * * *", "job": "purge", "payload": {}}
+    old, new = ({**NEXTSKIN, "cron": [dict(entry) for _ in range(count)]} for count in (3, 2))
+    assert [change.kind for change in changes(old, new, platforms.load("nextskin"))] == ["schedule-removed"]

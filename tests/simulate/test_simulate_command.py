@@ -154,8 +154,9 @@ def test_what_can_not_be_simulated_is_said_with_what_to_write(arguments: list[st
 
 def test_a_faulty_plugin_gets_its_diagnostics(tmp_path: Path) -> None:
     (tmp_path / "plugin.py").write_text(SOURCE.replace("30 2 * * *", "30 25 * * *"))
-    code, out, err = fixture_runs.call(CALL)
-    assert (code, out) == (1, "") and "error NSP203 cron-value-out-of-range" in err
+    _, built, _ = fixture_runs.call(["build", "--check"])
+    assert built.startswith("plugin.py:") and "error NSP203 cron-value-out-of-range" in built
+    assert fixture_runs.call(CALL) == (1, "", built)
 
 
 COGOVER = """\

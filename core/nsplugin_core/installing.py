@@ -113,7 +113,7 @@ def install(
 
 
 def _unfinished(store: Store, plugin: str) -> int:
-    return sum(each.tasks for each in store.tasks.depths() if each.plugin == plugin and each.state in ("queued", "running"))
+    return sum(each.tasks for each in store.tasks.depths(plugin) if each.state in ("queued", "running"))
 
 
 def _line(problem: Problem) -> str:

@@ -25,7 +25,7 @@ from nsplugin_core.clock import Clock
 from nsplugin_core.enqueueing import Enqueuer, Origin
 from nsplugin_core.registry import Registry
 from nsplugin_core.store.protocol import Store
-from nsplugin_core.store.records import Enqueued, Installed, JobLimits, PluginRecord, Schedule, Task, TaskFilter
+from nsplugin_core.store.records import Depth, Enqueued, Installed, JobLimits, PluginRecord, Schedule, Task, TaskFilter
 from nsplugin_core.tasks import FINISHED, State
 from nsplugin_core.views import (
     AttemptView,
@@ -116,7 +116,7 @@ class Operations:
 
     def plugins(self) -> list[PluginView]:
         """All installed plugins by id."""
-        counts = _counts_by_job(self.store)
+        counts = _by_plugin(self.store.tasks.depths())
         rows: dict[str, list[Schedule]] = {}
         for row in self.store.registry.schedules():
             rows.setdefault(row.plugin, []).append(row)
@@ -126,16 +126,20 @@ class Operations:
 
     def plugin(self, plugin: str) -> PluginView:
         """One plugin."""
-        installed = self._installed(plugin)
-        return _plugin_view(installed.plugin, installed.schedules, _counts_by_job(self.store).get(plugin, {}))
+        return self.overview(plugin)[0]
 
     def jobs(self, plugin: str) -> list[JobView]:
         """A plugin's jobs by name, those that only old tasks name included."""
+        return self.overview(plugin)[1]
+
+    def overview(self, plugin: str) -> tuple[PluginView, list[JobView]]:
+        """One plugin and its jobs, with one count of its tasks."""
         installed = self._installed(plugin)
         specs = {spec.name: spec for spec in manifest_of(installed.plugin).jobs}
         limits = {job.name: job for job in installed.jobs}
-        counts = _counts_by_job(self.store).get(plugin, {})
-        return [_job_view(name, specs.get(name), limits.get(name), counts) for name in sorted({*specs, *counts})]
+        counts = self._counts(plugin)
+        jobs = [_job_view(name, specs.get(name), limits.get(name), counts) for name in sorted({*specs, *counts})]
+        return _plugin_view(installed.plugin, installed.schedules, counts), jobs
 
     def schedules(self, plugin: str | None = None, *, fires: int = 3) -> list[ScheduleView]:
         """The cron rows of a plugin or of all, each with that many next fires."""
@@ -211,6 +215,7 @@ class Operations:
 
     def retry(self, task_ids: Sequence[str], *, plugin: str | None = None) -> Retried:
         """Queue dead letters again, from 0 attempts; those of ``plugin`` only, if one is named."""
+        task_ids = list(dict.fromkeys(task_ids))
         result: dict[str, bool] = {}
         for owner, ids in self._owned(task_ids, plugin).items():
             result |= self.store.tasks.retry(ids, plugin=owner, now=self.clock.now_ms())
@@ -222,6 +227,7 @@ class Operations:
 
     def delete(self, task_ids: Sequence[str], *, plugin: str | None = None) -> Deleted:
         """Delete dead letters; those of ``plugin`` only, if one is named."""
+        task_ids = list(dict.fromkeys(task_ids))
         gone: set[str] = set()
         for owner, ids in self._owned(task_ids, plugin).items():
             gone.update(self.store.tasks.delete(ids, plugin=owner))
@@ -232,19 +238,13 @@ class Operations:
     def retry_all(self, plugin: str, *, job: str | None = None) -> Retried:
         """Queue all dead letters of a plugin, or of one of its jobs, that are there now."""
         parts = [self.retry(ids, plugin=plugin) for ids in self._dead(plugin, job)]
-        return Retried(
-            queued=[each for part in parts for each in part.queued],
-            dropped=[each for part in parts for each in part.dropped],
-            missing=[each for part in parts for each in part.missing],
-        )
+        kinds = ("queued", "dropped", "missing")
+        return Retried(**{kind: [each for part in parts for each in getattr(part, kind)] for kind in kinds})
 
     def delete_all(self, plugin: str, *, job: str | None = None) -> Deleted:
         """Delete all dead letters of a plugin, or of one of its jobs, that are there now."""
         parts = [self.delete(ids, plugin=plugin) for ids in self._dead(plugin, job)]
-        return Deleted(
-            deleted=[each for part in parts for each in part.deleted],
-            missing=[each for part in parts for each in part.missing],
-        )
+        return Deleted(**{kind: [each for part in parts for each in getattr(part, kind)] for kind in ("deleted", "missing")})
 
     def enable(self, plugin: str) -> bool:
         """Go on with a plugin's tasks and schedules; whether it was disabled (spec/nextskin.md A4)."""
@@ -270,13 +270,16 @@ class Operations:
             raise NotFound(_not_installed(plugin, [record.id for record in self.store.registry.plugins()]))
         return installed
 
+    def _counts(self, plugin: str) -> dict[str, dict[State, int]]:
+        """By job and state."""
+        return _by_plugin(self.store.tasks.depths(plugin)).get(plugin, {})
+
     def _known_job(self, plugin: str, job: str | None) -> JobSpec | None:
         """The job's declaration; ``None`` where no job is asked for, or only old tasks name it."""
         declared = {spec.name: spec for spec in manifest_of(self._installed(plugin).plugin).jobs}
         if job is None or job in declared:
             return declared.get(job or "")
-        old = _counts_by_job(self.store).get(plugin, {})
-        if job not in old:
+        if job not in self._counts(plugin):
             raise NotFound(f"plugin {plugin!r} declares no job {job!r}; {_meant(job, sorted(declared))}")
         return None
 
@@ -293,14 +296,19 @@ class Operations:
         return owners
 
     def _dead(self, plugin: str, job: str | None) -> Iterator[list[str]]:
-        """The ids of the dead letters that are there now, in batches; each is read before the one before is changed."""
+        """The ids of the dead letters that are there now, in batches from the latest back: none that comes later is among them.
+
+        The first batch is whole, so that letters of a core whose clock is ahead are not left out.
+        """
         self._known_job(plugin, job)
-        place: tuple[int, str] | None = (self.clock.now_ms() + 1, "")
-        while place is not None:
+        place: tuple[int, str] | None = None
+        while True:
             tasks = self.store.tasks.page(TaskFilter(state="dead", plugin=plugin, job=job, after=place, limit=BATCH))
-            place = (tasks[-1].finished_at or 0, tasks[-1].id) if len(tasks) == BATCH else None
             if tasks:
                 yield [task.id for task in tasks]
+            if len(tasks) < BATCH:
+                return
+            place = (tasks[-1].finished_at or 0, tasks[-1].id)
 
 
 def state_named(word: str) -> State:
@@ -361,9 +369,9 @@ def manifest_of(record: PluginRecord) -> Manifest:
     return _parsed(record.manifest, record.platform)
 
 
-def _counts_by_job(store: Store) -> dict[str, dict[str, dict[State, int]]]:
+def _by_plugin(depths: Sequence[Depth]) -> dict[str, dict[str, dict[State, int]]]:
     counts: dict[str, dict[str, dict[State, int]]] = {}
-    for depth in store.tasks.depths():
+    for depth in depths:
         counts.setdefault(depth.plugin, {}).setdefault(depth.job, {})[depth.state] = depth.tasks
     return counts
 

@@ -49,7 +49,7 @@ class Scheduler:
                 raise
             except Exception as error:
                 if len(looked) == 1:
-                    self._put_aside(*looked.values(), error, now_ms)
+                    self._put_aside(next(iter(looked.values())), error, now_ms)
                 elif limit == 1 or not looked:
                     raise
                 limit = 1  # one by one shows whose fault it is

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from threading import Barrier, Thread
 
-from engine_world import MINUTE, SECOND, World
+import pytest
+
+from engine_world import MINUTE, SECOND, World, nextskin
+from nsplugin_core.store.errors import UnknownPlugin
+
+
+@pytest.fixture
+def core(core: World) -> World:
+    """With the plugins whose data it is."""
+    for plugin in ("shop", "mail"):
+        core.install(nextskin(plugin))
+    return core
 
 
 def put(core: World, key: str, value: str, *, expected: int | None = None, expires_at: int | None = None) -> int | None:
@@ -92,7 +103,7 @@ def test_a_lock_is_one_lease_s_until_it_runs_out(core: World) -> None:
     assert second is not None
     assert second.token > first.token
     assert core.store.data.renew("shop", "l", first.token, now=core.now, ttl_ms=SECOND) is None
-    assert core.store.data.unlock("shop", "l", first.token) is False
+    assert core.store.data.unlock("shop", "l", first.token, now=core.now) is False
     assert core.store.data.lock("mail", "l", "other plugin", now=core.now, ttl_ms=SECOND) is not None
 
 
@@ -103,7 +114,7 @@ def test_a_lease_is_renewed_and_given_back_by_its_token(core: World) -> None:
     renewed = core.store.data.renew("shop", "l", lease.token, now=core.now, ttl_ms=SECOND)
     assert renewed is not None
     assert (renewed.token, renewed.expires_at) == (lease.token, core.now + SECOND)
-    assert core.store.data.unlock("shop", "l", lease.token) is True
+    assert core.store.data.unlock("shop", "l", lease.token, now=core.now) is True
     after = core.store.data.lock("shop", "l", "you", now=core.now, ttl_ms=SECOND)
     assert after is not None
     assert after.token > lease.token
@@ -120,7 +131,7 @@ def test_fencing_tokens_grow_however_many_fight_for_the_lock(core: World) -> Non
             lease = core.store.data.lock("shop", "l", "x", now=core.now, ttl_ms=MINUTE)
             if lease is not None:
                 granted.append(lease.token)
-                core.store.data.unlock("shop", "l", lease.token)
+                core.store.data.unlock("shop", "l", lease.token, now=core.now)
 
     threads = [Thread(target=fight) for _ in range(8)]
     for thread in threads:
@@ -149,3 +160,43 @@ def test_of_many_who_compare_and_set_one_wins_each_version(core: World) -> None:
     for thread in threads:
         thread.join()
     assert get(core, "k") == "40"
+
+
+def test_a_lease_that_ran_out_is_not_given_back(core: World) -> None:
+    lease = core.store.data.lock("shop", "l", "me", now=core.now, ttl_ms=SECOND)
+    assert lease is not None
+    assert core.store.data.unlock("shop", "l", lease.token, now=core.now + SECOND) is False
+
+
+def test_what_an_uninstalled_plugin_still_writes_is_not_kept(core: World) -> None:
+    """Its running handlers may: a later plugin of that id must not find it (spec/nextskin.md A4)."""
+    version = put(core, "k", "1")
+    core.registry.uninstall("shop")
+    with pytest.raises(UnknownPlugin, match="no plugin 'shop' is installed here"):
+        put(core, "k", "2")
+    assert put(core, "new", "2", expected=0) is None
+    assert put(core, "k", "2", expected=version) is None
+    assert core.store.data.lock("shop", "l", "me", now=core.now, ttl_ms=MINUTE) is None
+    core.install(nextskin())
+    assert core.store.data.entries("shop", "n", now=core.now) == []
+    assert core.store.data.lock("shop", "l", "me", now=core.now, ttl_ms=MINUTE) is not None
+
+
+@pytest.mark.parametrize("prefix", ["", "a", "a\U0010ffff", "\U0010ffff", "\ud7ff", "z\U0010ffff\U0010ffff"])
+def test_entries_of_a_prefix_end_with_it(core: World, prefix: str) -> None:
+    keys = [
+        "a",
+        "a\U0010ffff",
+        "a\U0010ffffb",
+        "b",
+        "z\U0010ffff\U0010ffffq",
+        "\ud7ff",
+        "\ud7ffx",
+        "\ue000",
+        "\U0010ffff",
+        "\U0010ffffa",
+    ]
+    for key in keys:
+        put(core, key, "1")
+    listed = [entry.key for entry in core.store.data.entries("shop", "n", now=core.now, prefix=prefix)]
+    assert listed == sorted(key for key in keys if key.startswith(prefix))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
-from threading import Event
+from threading import Event, Thread
+from typing import Any
 
 import pytest
 
@@ -125,6 +126,11 @@ def test_connections_that_die_are_replaced(tmp_path: Path) -> None:
             "can't open the database /nowhere/core.db: the folder /nowhere does not exist",
         ),
         ("/tmp", "/tmp is a folder: name a file in it, such as /tmp/core.db"),
+        ("postgresql://[/db", 'this is no PostgreSQL URL (end of string reached when looking for matching "]"'),
+        (
+            "postgresql://h/db?foo=bar",
+            'this is no PostgreSQL URL (invalid URI query parameter: "foo"): write postgresql://user@',
+        ),
         ("postgresql://nobody@127.0.0.1:1/none", "can't open PostgreSQL: connection failed"),
     ],
 )
@@ -170,3 +176,91 @@ def test_a_transient_store_does_what_the_others_do() -> None:
     assert [past.outcome for past in core.store.tasks.attempts(task)] == ["success"]
     assert [row.fires for row in core.store.registry.schedules("shop")] == [2]
     core.store.close()
+
+
+@pytest.mark.postgres
+def test_a_user_who_may_make_no_schema_is_told(tmp_path: Path) -> None:
+    import psycopg
+
+    with store_url("postgres", tmp_path) as url:
+        server, _, schema = url.partition("?schema=")
+        with psycopg.connect(server, autocommit=True) as admin:
+            admin.execute(f"CREATE ROLE {schema} LOGIN".encode())
+            try:
+                theirs = f"postgresql://{schema}@{server.rpartition('@')[2]}?schema={schema}"
+                with pytest.raises(StoreError, match=f"can't make or migrate the schema '{schema}': permission denied"):
+                    open_store(theirs)
+            finally:
+                admin.execute(f"DROP ROLE {schema}".encode())
+
+
+@pytest.mark.postgres
+def test_a_statement_that_lost_a_deadlock_is_tried_again(tmp_path: Path) -> None:
+    """Also one that is a transaction by itself."""
+    import psycopg
+
+    with store_url("postgres", tmp_path) as url:
+        core = reopened(url)
+        core.install(nextskin())
+        task = core.enqueue().task_id
+        server, _, schema = url.partition("?schema=")
+        with psycopg.connect(server, autocommit=True) as admin:
+            admin.execute(
+                f"""SET search_path = "{schema}"; CREATE SEQUENCE tries;
+                CREATE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                  IF nextval('"{schema}".tries') = 1 THEN RAISE EXCEPTION 'lost' USING ERRCODE = 'deadlock_detected'; END IF;
+                  RETURN NEW; END $$;
+                CREATE TRIGGER lose BEFORE UPDATE ON task FOR EACH ROW EXECUTE FUNCTION lose();""".encode()
+            )
+        core.step()
+        assert [attempt.task_id for attempt in core.hosts.started] == [task]
+        core.store.close()
+
+
+@pytest.mark.postgres
+def test_a_server_that_vanished_is_missed_soon(tmp_path: Path) -> None:
+    """Within seconds, not when TCP gives up after a quarter of an hour; what the URL says goes first."""
+    from nsplugin_core.store.postgres import PostgresDatabase
+
+    with store_url("postgres", tmp_path) as url:
+        database = PostgresDatabase(f"{url}&keepalives_idle=77")
+        connection = database._connect()
+        settings = connection.info.get_parameters()
+        assert (settings["keepalives_idle"], settings["keepalives_interval"], settings["tcp_user_timeout"]) == (
+            "77",
+            "5",
+            "30000",
+        )
+        assert connection.execute("SHOW statement_timeout").fetchone() == ("30s",)
+        connection.close()
+        database.close()
+
+
+def test_a_list_does_not_keep_the_dispatcher_waiting(tmp_path: Path) -> None:
+    """A page with many tasks is read beside what the loops ask, not before it."""
+    store = open_store(f"sqlite:///{tmp_path / 'core.db'}")
+    begun, go_on, looked = Event(), Event(), Event()
+
+    def slowly() -> int:
+        begun.set()
+        go_on.wait(10)
+        return 1
+
+    def look() -> None:
+        store.tasks.horizon()
+        looked.set()
+
+    database: Any = store._database
+    for session in (database._reader, database._lister):
+        session._connection.create_function("slowly", 0, slowly)
+        session._statements["depths"] = (("SELECT 'shop', 'sync', 'dead', slowly()", lambda parameters: ()),)
+    threads = [Thread(target=store.tasks.depths), Thread(target=look)]
+    threads[0].start()
+    assert begun.wait(10)
+    threads[1].start()
+    seen = looked.wait(5)
+    go_on.set()
+    for thread in threads:
+        thread.join()
+    store.close()
+    assert seen

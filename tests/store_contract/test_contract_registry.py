@@ -7,6 +7,7 @@ import pytest
 from engine_world import MINUTE, World, cogover, nextskin
 from nsplugin_core.registry import NoTimezone, OtherPlatform
 from nsplugin_core.store.errors import UnknownPlugin
+from nsplugin_core.store.records import TaskFilter
 
 
 def test_a_first_installation_names_the_site_s_zone_and_an_upgrade_keeps_it(core: World) -> None:
@@ -75,3 +76,40 @@ def test_uninstalling_removes_every_trace(core: World) -> None:
     assert core.store.data.entry("orders", "n", "k", now=core.now) is None
     assert core.store.data.lock("orders", "l", "you", now=core.now, ttl_ms=1000) is not None
     assert core.enqueue("orders", idempotencyKey="k").duplicate is False
+
+
+def test_much_that_a_plugin_left_is_removed_in_batches(core: World) -> None:
+    """One transaction for all would keep every other plugin's claims and endings waiting (spec/core.md Q6)."""
+    core.install(cogover())
+    core.install(nextskin())
+    for number in range(7):
+        core.enqueue("orders", idempotencyKey=f"k{number}")
+        core.enqueue(delaySec=60)
+        core.store.data.put("orders", "n", f"k{number}", "1", now=core.now)
+    core.step()
+    core.enqueue("orders", idempotencyKey="waiting", delayMs=MINUTE)
+    core.registry.uninstall("orders")
+    swept = [core.store.tasks.sweep(now=core.now, limit=3).removed for _ in range(5)]
+    assert swept == [1 + 3 + 3 + 3 + 3, 3 + 3 + 3 + 3, 1 + 1 + 2 + 1, 1, 0]
+    assert [(depth.plugin, depth.tasks) for depth in core.store.tasks.depths()] == [("shop", 7)]
+
+
+def test_a_plugin_that_was_uninstalled_shows_nothing_before_it_is_swept(core: World) -> None:
+    core.install(cogover())
+    task = core.enqueue("orders", idempotencyKey="k").task_id
+    core.step()
+    core.registry.uninstall("orders")
+    assert core.store.tasks.task(task) is None
+    assert core.store.tasks.depths() == core.store.tasks.page(TaskFilter(state="succeeded")) == []
+    assert core.store.tasks.retry([task], plugin="orders", now=core.now) == {}
+
+
+def test_what_was_installed_again_is_not_swept(core: World) -> None:
+    core.install(cogover())
+    core.enqueue("orders", idempotencyKey="k", delayMs=MINUTE)
+    core.registry.uninstall("orders")
+    core.install(cogover())
+    kept = core.enqueue("orders", idempotencyKey="k", delayMs=MINUTE)
+    assert kept.duplicate is False
+    assert core.store.tasks.sweep(now=core.now, limit=10).total == 0
+    assert core.task(kept.task_id).state == "queued"

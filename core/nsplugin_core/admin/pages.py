@@ -68,9 +68,8 @@ class Pages:
 
     def plugin(self, request: Request) -> Response:
         """One plugin: dead letters, jobs, schedules, recent runs."""
-        view = self.operations.plugin(_plugin(request))
+        view, jobs = self.operations.overview(_plugin(request))
         platform = load(view.platform)
-        jobs = self.operations.jobs(view.id)
         keeps = platform.retention.succeeded_days > 0
         values = {
             "states": self._states(view, platform),
@@ -84,11 +83,10 @@ class Pages:
 
     def tasks(self, request: Request) -> Response:
         """A plugin's tasks in one state."""
-        view = self.operations.plugin(_plugin(request))
+        view, jobs = self.operations.overview(_plugin(request))
         state = request.query_params.get("state", "queued")
         if state not in STATES:
             raise Unacceptable(f"there is no state {state!r}; there are {', '.join(STATES)}")
-        jobs = self.operations.jobs(view.id)
         listing = self._listing(request, view, jobs, state, f"{plugin_path(view.id)}/tasks")
         values = {"jobs": jobs, "listing": listing, "states": self._states(view, load(view.platform))}
         return self.renderer.page(request, "tasks.html", about(view) | values)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Final
 
 from nsplugin.record import names
 from nsplugin_core.store.database import Database, Row, Transaction
+from nsplugin_core.store.errors import UnknownPlugin
 from nsplugin_core.store.records import Entry, LockLease
 
 _ENTRY: Final = names(Entry)
@@ -41,6 +43,8 @@ class SqlData:
         rows = self._database.once(
             name, plugin=plugin, namespace=namespace, key=key, value=value, now=now, expires_at=expires_at, expected=expected
         )
+        if not rows and expected is None:
+            raise UnknownPlugin(plugin)
         return rows[0][0] if rows else None
 
     def remove(self, plugin: str, namespace: str, key: str, *, now: int, expected: int | None = None) -> bool:
@@ -51,8 +55,12 @@ class SqlData:
         self, plugin: str, namespace: str, *, now: int, prefix: str = "", after: str = "", limit: int = 100
     ) -> list[Entry]:
         """Entries by key."""
-        rows = self._database.read(
-            "entries", plugin=plugin, namespace=namespace, now=now, prefix=prefix, after=after, limit=limit
+        beyond = _successor(prefix)
+        terms = {"plugin": plugin, "namespace": namespace, "now": now, "prefix": prefix, "after": after, "limit": limit}
+        rows = (
+            self._database.read("entries", **terms)
+            if beyond is None
+            else self._database.read("entries_below", beyond=beyond, **terms)
         )
         return [_entry(row) for row in rows]
 
@@ -69,9 +77,18 @@ class SqlData:
         """Prolong a lease that still stands."""
         return _lease(self._database.once("renew", plugin=plugin, name=name, token=token, now=now, expires_at=now + ttl_ms))
 
-    def unlock(self, plugin: str, name: str, token: int) -> bool:
+    def unlock(self, plugin: str, name: str, token: int, *, now: int) -> bool:
         """Give a lease back; whether it was still held."""
-        return bool(self._database.once("unlock", plugin=plugin, name=name, token=token))
+        return bool(self._database.once("unlock", plugin=plugin, name=name, token=token, now=now))
+
+
+def _successor(prefix: str) -> str | None:
+    """The first text, by code point, behind all that begin with the prefix; ``None``: there is none."""
+    bare = prefix.rstrip(chr(sys.maxunicode))
+    if not bare:
+        return None
+    last = ord(bare[-1])
+    return bare[:-1] + chr(0xE000 if last == 0xD7FF else last + 1)  # no text holds a surrogate
 
 
 def _entry(row: Row) -> Entry:

@@ -28,7 +28,7 @@ class Transaction(Protocol):
     def over(self, name: str, argument: str, rows: Sequence[Mapping[str, Any]], /, **parameters: Any) -> list[Row]:
         """Run a named statement over rows, its ``argument`` as JSON; or ``<name>_one`` over one row, where that is faster.
 
-        Returns id and claim of those that were there to be changed.
+        Returns the statement's rows; of an ending, which has a claim, those that were there to be changed as (id, claim).
         """
         ...
 

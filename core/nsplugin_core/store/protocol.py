@@ -83,12 +83,12 @@ class TaskStore(Protocol):
         """Delete dead letters of a plugin; returns the ids that were there."""
         ...
 
-    def depths(self) -> list[Depth]:
-        """How many tasks of each job are in each state."""
+    def depths(self, plugin: str | None = None) -> list[Depth]:
+        """How many tasks of each job are in each state, of one plugin or of all."""
         ...
 
     def sweep(self, *, now: int, limit: int) -> Swept:
-        """Remove what has outlived its retention, at most ``limit`` rows of each kind."""
+        """Remove what has outlived its retention, or its plugin, at most ``limit`` rows of each kind."""
         ...
 
 
@@ -98,7 +98,8 @@ class RegistryStore(Protocol):
     def change(self, plugin_id: str, plan: Callable[[Installed | None], Installed | None], *, now: int) -> Installed | None:
         """Replace a plugin, locked meanwhile, by what ``plan`` makes of it: install, upgrade, switch, or uninstall (``None``).
 
-        Waiting tasks follow: they are given changed limits, and removed with the plugin. Returns what is installed now.
+        Waiting tasks follow: they are given changed limits, and go with the plugin, with all else that is its own; sweeps clear
+        that away in batches, or the next installation under that id, before it begins. Returns what is installed now.
         """
         ...
 
@@ -147,7 +148,10 @@ class DataStore(Protocol):
         expires_at: int | None = None,
         expected: int | None = None,
     ) -> int | None:
-        """Write and return the new version; with ``expected`` only if that is the version now (0: absent), else ``None``."""
+        """Write and return the new version; with ``expected`` only if that is the version now (0: absent), else ``None``.
+
+        Nothing is written for a plugin that is not installed (any more): without ``expected`` that raises ``UnknownPlugin``.
+        """
         ...
 
     def remove(self, plugin: str, namespace: str, key: str, *, now: int, expected: int | None = None) -> bool:
@@ -161,14 +165,14 @@ class DataStore(Protocol):
         ...
 
     def lock(self, plugin: str, name: str, owner: str, *, now: int, ttl_ms: int) -> LockLease | None:
-        """Take a free or expired lock; ``None`` while another lease (the same owner's too) stands."""
+        """Take a free or expired lock; ``None`` while another lease (the same owner's too) stands, or without the plugin."""
         ...
 
     def renew(self, plugin: str, name: str, token: int, *, now: int, ttl_ms: int) -> LockLease | None:
         """Prolong the lease with that token; ``None`` when it is not held any more."""
         ...
 
-    def unlock(self, plugin: str, name: str, token: int) -> bool:
+    def unlock(self, plugin: str, name: str, token: int, *, now: int) -> bool:
         """Give the lease with that token back; whether it was still held."""
         ...
 

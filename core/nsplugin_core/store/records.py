@@ -160,17 +160,18 @@ class Depth:
 
 @record
 class Swept:
-    """How many rows a sweep removed."""
+    """How many rows a sweep removed; ``removed``: those of uninstalled plugins."""
 
     finished: int = 0
     attempts: int = 0
     entries: int = 0
     locks: int = 0
+    removed: int = 0
 
     @property
     def total(self) -> int:
         """All rows together."""
-        return self.finished + self.attempts + self.entries + self.locks
+        return self.finished + self.attempts + self.entries + self.locks + self.removed
 
 
 @record

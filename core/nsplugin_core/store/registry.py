@@ -8,9 +8,11 @@ from typing import Any, Final
 
 from nsplugin.record import names, replace
 from nsplugin_core.store.database import Database, Row, Transaction
+from nsplugin_core.store.errors import StoreBusy
 from nsplugin_core.store.records import DueSchedule, Enqueued, Fired, Installed, JobLimits, PluginRecord, Schedule
-from nsplugin_core.store.tasks import place
+from nsplugin_core.store.tasks import clear, place
 
+BATCH: Final = 500
 _PLUGIN: Final = names(PluginRecord)
 _SCHEDULE: Final = names(Schedule)
 _Decide = Callable[[DueSchedule], Fired | None]
@@ -27,6 +29,8 @@ class SqlRegistry:
 
     def change(self, plugin_id: str, plan: Callable[[Installed | None], Installed | None], *, now: int) -> Installed | None:
         """Replace a plugin by what ``plan`` makes of it."""
+        while self._database.read("was_removed", plugin=plugin_id):
+            clear(self._database, plugin_id, BATCH)
         after = self._database.atomically(lambda transaction: _change(transaction, plugin_id, plan, now))
         self._database.announce()
         return after
@@ -67,6 +71,8 @@ def _change(
     transaction.run("lock_change", plugin=plugin_id)
     before = _locked(transaction, plugin_id)
     after = plan(before)
+    if transaction.run("was_removed", plugin=plugin_id):
+        raise StoreBusy(f"plugin {plugin_id!r} was uninstalled just now, and is being removed; try again")
     if after is None:
         transaction.run("lock_removal", plugin=plugin_id)
         transaction.run("uninstall", plugin=plugin_id)

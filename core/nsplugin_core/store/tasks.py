@@ -35,6 +35,7 @@ _ENDING: Final = ("id", *_ENDED)
 _ending_values: Final = attrgetter("task_id", *_ENDED)
 _turn: Final = itemgetter(len(_ATTEMPT), 0)
 """By the column after an attempt's own, when the task was due, claims are in order."""
+_LEFT: Final = ("task", "finished", "attempt", "run_key", "entry", "lock")
 ANY_LEASE: Final = -1
 _TRIES: Final = 5
 _ROW_WEIGHT: Final = 512
@@ -137,10 +138,13 @@ class SqlTasks:
 
     def _page(self, plugin: str, wanted: TaskFilter, unfinished: bool) -> list[Task]:
         after, after_id = wanted.after or ((-LAST, "") if unfinished else (LAST, ""))
-        rows = self._database.read(
-            "page_unfinished" if unfinished else "page_finished",
-            plugin=plugin, state=wanted.state, job=wanted.job, after=after, after_id=after_id, limit=wanted.limit,
-        )  # fmt: skip
+        name = "page_unfinished" if unfinished else "page_finished"
+        terms = {"plugin": plugin, "state": wanted.state, "after": after, "after_id": after_id, "limit": wanted.limit}
+        rows = (
+            self._database.read(name, **terms)
+            if wanted.job is None
+            else self._database.read(f"{name}_job", job=wanted.job, **terms)
+        )
         return [_task(row) for row in rows]
 
     def attempts(self, task_id: str) -> list[PastAttempt]:
@@ -164,17 +168,26 @@ class SqlTasks:
         )
         return [row[0] for row in rows]
 
-    def depths(self) -> list[Depth]:
+    def depths(self, plugin: str | None = None) -> list[Depth]:
         """How many tasks of each job are in each state."""
-        return [
-            Depth(plugin=plugin, job=job, state=state, tasks=tasks)
-            for plugin, job, state, tasks in self._database.read("depths")
-        ]
+        rows = self._database.read("depths") if plugin is None else self._database.read("depths_of", plugin=plugin)
+        return [Depth(plugin=owner, job=job, state=state, tasks=tasks) for owner, job, state, tasks in rows]
 
     def sweep(self, *, now: int, limit: int) -> Swept:
         """Remove what has outlived its retention, each kind in its own small transaction."""
         kinds = ("finished", "attempts", "entries", "locks")
-        return Swept(**{kind: len(self._database.once(f"sweep_{kind}", now=now, limit=limit)) for kind in kinds})
+        swept = {kind: len(self._database.once(f"sweep_{kind}", now=now, limit=limit)) for kind in kinds}
+        left = sum(clear(self._database, plugin, limit) for (plugin,) in self._database.read("removed"))
+        return Swept(removed=left, **swept)
+
+
+def clear(database: Database, plugin: str, limit: int) -> int:
+    """Remove what an uninstalled plugin left, at most ``limit`` rows of each kind; returns how many.
+
+    Once there are none the plugin is forgotten, which counts too.
+    """
+    left = sum(len(database.once(f"clear_{kind}", plugin=plugin, limit=limit)) for kind in _LEFT)
+    return left or len(database.once("forget", plugin=plugin))
 
 
 def _plain(task: NewTask) -> bool:
@@ -266,11 +279,13 @@ def _end(transaction: Transaction, endings: Sequence[Ending], *, alive: int) -> 
 
 
 def _retry(transaction: Transaction, ids: str, plugin: str, now: int) -> dict[str, bool]:
-    transaction.run("lock_plugin", plugin=plugin)
+    if not transaction.run("lock_plugin", plugin=plugin):
+        return {}
     dead = [row[0] for row in transaction.run("lock_dead", plugin=plugin, ids=ids)]
     revived = [row[0] for row in transaction.run("revive", plugin=plugin, ids=ids, now=now)]
     transaction.run("drop_dead", plugin=plugin, ids=ids, revived=json.dumps(revived))
-    return {task_id: task_id in set(revived) for task_id in dead}
+    again = set(revived)
+    return {task_id: task_id in again for task_id in dead}
 
 
 def _wire(tasks: Sequence[NewTask]) -> str:

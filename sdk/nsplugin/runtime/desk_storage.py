@@ -132,7 +132,7 @@ def _renew(desk: Desk, visit: Visit, arguments: Arguments) -> Any:
 
 def _release(desk: Desk, visit: Visit, arguments: Arguments) -> None:
     name, token = _lock_name(desk, arguments), arguments.integer("token", 0, 2**63)
-    if not desk.services.values.unlock(visit.facts.plugin, name, token):
+    if not desk.services.values.unlock(visit.facts.plugin, name, token, now=desk.services.now()):
         raise _lost(name)
 
 

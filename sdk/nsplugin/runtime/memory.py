@@ -107,11 +107,11 @@ class MemoryValues:
             self._held[plugin, name] = replace(held, expires_at=now + ttl_ms)
             return self._held[plugin, name]
 
-    def unlock(self, plugin: str, name: str, token: int) -> bool:
+    def unlock(self, plugin: str, name: str, token: int, *, now: int) -> bool:
         """Give the lease with that token back; whether it was still held."""
         with self._lock:
             held = self._held.get((plugin, name))
-            if held is None or held.token != token:
+            if held is None or held.token != token or held.expires_at <= now:
                 return False
             del self._held[plugin, name]
             return True

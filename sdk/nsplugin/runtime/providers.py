@@ -76,7 +76,7 @@ class Values(Protocol):
         """Prolong the lease with that token; ``None`` when it is not held any more."""
         ...
 
-    def unlock(self, plugin: str, name: str, token: int) -> bool:
+    def unlock(self, plugin: str, name: str, token: int, *, now: int) -> bool:
         """Give the lease with that token back; whether it was still held."""
         ...
 

@@ -16,7 +16,7 @@ from nsplugin.runtime.providers import Services
 from nsplugin_core.attempts import Attempt
 from nsplugin_core.host.protocol import Message, TooLongError, encode
 from nsplugin_core.host.settings import PluginSource
-from nsplugin_core.store.errors import StoreUnavailable
+from nsplugin_core.store.errors import StoreUnavailable, UnknownPlugin
 
 _logger = logging.getLogger(__name__)
 
@@ -63,7 +63,7 @@ class Answers:
     def answer(self, visit: Visit | None, method: str, arguments: Mapping[str, Any]) -> Message | Future[Any]:
         """The answer's part of a ``reply`` message, or a future of the plain answer. Never raises."""
         if visit is None:
-            return _fault(Fault("ATTEMPT_OVER", f"{method}: the attempt is over; nothing it does counts any more"))
+            return _over(method)
         try:
             value = self._desk.answer(visit, method, arguments)
         except Exception as error:
@@ -80,9 +80,15 @@ class Answers:
     def _refusal(self, method: str, error: Exception) -> Message:
         if isinstance(error, StoreUnavailable):
             return _fault(Fault("RETRYABLE", f"{method}: the core's database can't be reached; try again later"))
+        if isinstance(error, UnknownPlugin):  # uninstalled while it runs
+            return _over(method)
         if not isinstance(error, Fault):
             _logger.error("%s of plugin %s failed", method, self._plugin, exc_info=error)
         return _fault(failed(method, error))
+
+
+def _over(method: str) -> Message:
+    return _fault(Fault("ATTEMPT_OVER", f"{method}: the attempt is over; nothing it does counts any more"))
 
 
 def reply(number: int, answer: Message) -> str:

@@ -11,10 +11,11 @@ from urllib.parse import unquote
 
 import psycopg
 from psycopg import errors, sql
+from psycopg.conninfo import conninfo_to_dict
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from nsplugin_core.store.database import Row, Subscribers, Transaction, pending, split_statements, statements
-from nsplugin_core.store.errors import StoreBusy, StoreUnavailable
+from nsplugin_core.store.errors import StoreBusy, StoreError, StoreUnavailable
 from nsplugin_core.store.postgres.wakeups import Wakeups
 
 T = TypeVar("T")
@@ -22,10 +23,21 @@ Connection = psycopg.Connection[Row]
 DEFAULT_SCHEMA: Final = "nsplugin"
 TRIES: Final = 5
 WAIT_SECONDS: Final = 10.0
+CONNECTIONS: Final = 10
+NETWORK: Final = {
+    # A server that vanished without a word is missed after half a minute, not when TCP gives up: then tasks start elsewhere.
+    "connect_timeout": int(WAIT_SECONDS),
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,
+}
 CONFLICTS: Final = (errors.DeadlockDetected, errors.SerializationFailure)
 SETTINGS: Final = (
     # A forgotten transaction holds back the clean-up of dead rows, and claims walk over those.
     "SET idle_in_transaction_session_timeout = '60s'",
+    # Nothing here takes long; what waits for a lock or a stalled disk must not keep the dispatcher for ever.
+    "SET statement_timeout = '30s'",
     # A plan made while the queue was empty reads the whole table; kept for a prepared statement, it would do so for ever.
     "SET enable_seqscan = off",
     "SET enable_hashjoin = off",
@@ -37,19 +49,19 @@ SETTINGS: Final = (
 class PostgresDatabase:
     """A pool of connections to one schema, ``?schema=…`` in the URL (default ``nsplugin``); made and migrated when it opens."""
 
-    def __init__(self, url: str, *, connections: int = 10) -> None:
+    def __init__(self, url: str) -> None:
         self._url, self._schema = _split_schema(url)
         self._options: dict[str, Any] = {
             "autocommit": True,
-            "connect_timeout": int(WAIT_SECONDS),
             "fallback_application_name": f"nsplugin:{self._schema}",
+            **_unnamed(self._url),
         }
         self._statements = {name: tuple(map(str.encode, parts)) for name, parts in statements(__name__).items()}
         self._migrate()
         self._pool: ConnectionPool[Connection] = ConnectionPool(
             self._url,
             min_size=1,
-            max_size=connections,
+            max_size=CONNECTIONS,
             timeout=WAIT_SECONDS,
             kwargs=self._options,
             configure=self._configure,
@@ -60,25 +72,33 @@ class PostgresDatabase:
 
     def atomically(self, work: Callable[[Transaction], T]) -> T:
         """A write transaction, tried again when it lost a deadlock."""
-        for remaining in reversed(range(TRIES)):
-            try:
-                with self._connection() as connection, connection.transaction():
-                    return work(_Session(connection, self._statements))
-            except CONFLICTS as error:
-                if not remaining:
-                    raise StoreBusy(f"the database is too busy: {error}") from error
-        raise AssertionError("unreachable")
+
+        def transact(connection: Connection) -> T:
+            with connection.transaction():
+                return work(_Session(connection, self._statements))
+
+        return self._again(transact)
 
     def once(self, name: str, /, **parameters: Any) -> list[Row]:
         """A single named statement that writes."""
         if len(self._statements[name]) > 1:
             return self.atomically(lambda transaction: transaction.run(name, **parameters))
-        return self.read(name, **parameters)
+        return self._again(lambda connection: _Session(connection, self._statements).run(name, **parameters))
 
     def read(self, name: str, /, **parameters: Any) -> list[Row]:
         """A named statement in its own transaction."""
         with self._connection() as connection:
             return _Session(connection, self._statements).run(name, **parameters)
+
+    def _again(self, work: Callable[[Connection], T]) -> T:
+        for remaining in reversed(range(TRIES)):
+            try:
+                with self._connection() as connection:
+                    return work(connection)
+            except CONFLICTS as error:
+                if not remaining:
+                    raise StoreBusy(f"the database is too busy: {_first_line(error)}") from error
+        raise AssertionError("unreachable")
 
     def announce(self) -> None:
         """Wake this process at once and the others soon: NOTIFY is sent after the commit, and not once for every task."""
@@ -128,6 +148,8 @@ class PostgresDatabase:
                 _migrate(connection, self._schema)
         except psycopg.OperationalError as error:
             raise StoreUnavailable(f"can't open PostgreSQL: {_first_line(error)}") from error
+        except psycopg.Error as error:
+            raise StoreError(f"can't make or migrate the schema {self._schema!r}: {_first_line(error)}") from error
 
 
 class _Session:
@@ -171,6 +193,16 @@ def _split_schema(url: str) -> tuple[str, str]:
     rest = [part for part in query.split("&") if part and not part.startswith("schema=")]
     named = [unquote(part.removeprefix("schema=")) for part in query.split("&") if part.startswith("schema=")]
     return start + ("?" + "&".join(rest) if rest else ""), named[-1] if named else DEFAULT_SCHEMA
+
+
+def _unnamed(url: str) -> dict[str, Any]:
+    """The settings of the network that the URL leaves to us."""
+    try:
+        named = conninfo_to_dict(url)
+    except psycopg.ProgrammingError as error:
+        why = _first_line(error)  # not the URL itself: it may hold a password
+        raise StoreError(f"this is no PostgreSQL URL ({why}): write postgresql://user@host:5432/database") from error
+    return {name: value for name, value in NETWORK.items() if name not in named}
 
 
 def _first_line(error: Exception) -> str:

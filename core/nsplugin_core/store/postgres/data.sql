@@ -4,13 +4,15 @@ WHERE plugin = %(plugin)s AND namespace = %(namespace)s AND key = %(key)s AND (e
 
 -- name: put
 INSERT INTO entry (plugin, namespace, key, value, version, expires_at)
-VALUES (%(plugin)s, %(namespace)s, %(key)s, %(value)s, nextval('revision'), %(expires_at)s)
+SELECT id, %(namespace)s, %(key)s, %(value)s, nextval('revision'), %(expires_at)s::bigint
+FROM (SELECT id FROM plugin WHERE id = %(plugin)s FOR KEY SHARE) p
 ON CONFLICT (plugin, namespace, key) DO UPDATE SET value = excluded.value, version = nextval('revision'), expires_at = excluded.expires_at
 RETURNING version;
 
 -- name: put_absent
 INSERT INTO entry (plugin, namespace, key, value, version, expires_at)
-VALUES (%(plugin)s, %(namespace)s, %(key)s, %(value)s, nextval('revision'), %(expires_at)s)
+SELECT id, %(namespace)s, %(key)s, %(value)s, nextval('revision'), %(expires_at)s::bigint
+FROM (SELECT id FROM plugin WHERE id = %(plugin)s FOR KEY SHARE) p
 ON CONFLICT (plugin, namespace, key) DO UPDATE SET value = excluded.value, version = nextval('revision'), expires_at = excluded.expires_at
 WHERE entry.expires_at <= %(now)s
 RETURNING version;
@@ -18,6 +20,7 @@ RETURNING version;
 -- name: put_expected
 UPDATE entry SET value = %(value)s, version = nextval('revision'), expires_at = %(expires_at)s
 WHERE plugin = %(plugin)s AND namespace = %(namespace)s AND key = %(key)s AND version = %(expected)s
+  AND EXISTS (SELECT 1 FROM plugin WHERE id = %(plugin)s)
   AND (expires_at IS NULL OR expires_at > %(now)s)
 RETURNING version;
 
@@ -29,7 +32,14 @@ RETURNING version;
 
 -- name: entries
 SELECT namespace, key, value, version, expires_at FROM entry
-WHERE plugin = %(plugin)s AND namespace = %(namespace)s AND key >= %(prefix)s AND key > %(after)s AND starts_with(key, %(prefix)s)
+WHERE plugin = %(plugin)s AND namespace = %(namespace)s AND key >= %(prefix)s AND key > %(after)s
+  AND (expires_at IS NULL OR expires_at > %(now)s)
+ORDER BY key LIMIT %(limit)s;
+
+-- name: entries_below
+SELECT namespace, key, value, version, expires_at FROM entry
+WHERE plugin = %(plugin)s AND namespace = %(namespace)s AND key >= %(prefix)s AND key > %(after)s
+  AND key < %(beyond)s
   AND (expires_at IS NULL OR expires_at > %(now)s)
 ORDER BY key LIMIT %(limit)s;
 
@@ -39,7 +49,8 @@ SELECT pg_advisory_xact_lock(hashtext(current_schema() || ':lock'), hashtext(%(p
 
 -- name: lock
 INSERT INTO lock (plugin, name, owner, token, expires_at)
-VALUES (%(plugin)s, %(name)s, %(owner)s, nextval('revision'), %(expires_at)s)
+SELECT id, %(name)s, %(owner)s, nextval('revision'), %(expires_at)s::bigint
+FROM (SELECT id FROM plugin WHERE id = %(plugin)s FOR KEY SHARE) p
 ON CONFLICT (plugin, name) DO UPDATE SET owner = excluded.owner, token = nextval('revision'), expires_at = excluded.expires_at
 WHERE lock.expires_at <= %(now)s
 RETURNING name, owner, token, expires_at;
@@ -50,4 +61,5 @@ WHERE plugin = %(plugin)s AND name = %(name)s AND token = %(token)s AND expires_
 RETURNING name, owner, token, expires_at;
 
 -- name: unlock
-DELETE FROM lock WHERE plugin = %(plugin)s AND name = %(name)s AND token = %(token)s RETURNING token;
+DELETE FROM lock WHERE plugin = %(plugin)s AND name = %(name)s AND token = %(token)s AND expires_at > %(now)s
+RETURNING token;

@@ -73,25 +73,78 @@ WHERE t.plugin = %(plugin)s AND t.state = 'queued' AND t.job = i.name;
 SELECT id FROM plugin WHERE id = %(plugin)s FOR UPDATE;
 
 -- name: uninstall
+-- What runs and what fires ends now; the rest may be much, and is left to the sweeper.
 DELETE FROM schedule WHERE plugin = %(plugin)s;
 
-DELETE FROM task WHERE plugin = %(plugin)s;
-
-DELETE FROM finished WHERE plugin = %(plugin)s;
-
-DELETE FROM attempt WHERE plugin = %(plugin)s;
-
-DELETE FROM run_key WHERE plugin = %(plugin)s;
-
-DELETE FROM usage WHERE plugin = %(plugin)s;
-
-DELETE FROM entry WHERE plugin = %(plugin)s;
-
-DELETE FROM lock WHERE plugin = %(plugin)s;
+DELETE FROM task WHERE plugin = %(plugin)s AND state = 'running';
 
 DELETE FROM job WHERE plugin = %(plugin)s;
 
+INSERT INTO removed (plugin) SELECT id FROM plugin WHERE id = %(plugin)s ON CONFLICT DO NOTHING;
+
 DELETE FROM plugin WHERE id = %(plugin)s;
+
+-- name: removed
+SELECT plugin FROM removed ORDER BY plugin LIMIT 1;
+
+-- name: was_removed
+SELECT plugin FROM removed WHERE plugin = %(plugin)s;
+
+-- name: clear_task
+-- In batches, and nothing of a plugin that was installed again.
+WITH old AS MATERIALIZED (
+  SELECT id FROM task WHERE plugin = %(plugin)s AND EXISTS (SELECT 1 FROM removed WHERE plugin = %(plugin)s)
+  LIMIT %(limit)s FOR UPDATE SKIP LOCKED
+)
+DELETE FROM task x USING old WHERE x.id = old.id RETURNING 1;
+
+-- name: clear_finished
+WITH old AS MATERIALIZED (
+  SELECT id FROM finished WHERE plugin = %(plugin)s AND EXISTS (SELECT 1 FROM removed WHERE plugin = %(plugin)s)
+  LIMIT %(limit)s FOR UPDATE SKIP LOCKED
+)
+DELETE FROM finished x USING old WHERE x.id = old.id RETURNING 1;
+
+-- name: clear_attempt
+WITH old AS MATERIALIZED (
+  SELECT task_id, claim FROM attempt WHERE plugin = %(plugin)s AND EXISTS (SELECT 1 FROM removed WHERE plugin = %(plugin)s)
+  LIMIT %(limit)s FOR UPDATE SKIP LOCKED
+)
+DELETE FROM attempt x USING old WHERE x.task_id = old.task_id AND x.claim = old.claim RETURNING 1;
+
+-- name: clear_run_key
+WITH old AS MATERIALIZED (
+  SELECT plugin, job, key FROM run_key WHERE plugin = %(plugin)s AND EXISTS (SELECT 1 FROM removed WHERE plugin = %(plugin)s)
+  LIMIT %(limit)s FOR UPDATE SKIP LOCKED
+)
+DELETE FROM run_key x USING old WHERE x.plugin = old.plugin AND x.job = old.job AND x.key = old.key RETURNING 1;
+
+-- name: clear_entry
+WITH old AS MATERIALIZED (
+  SELECT plugin, namespace, key FROM entry WHERE plugin = %(plugin)s AND EXISTS (SELECT 1 FROM removed WHERE plugin = %(plugin)s)
+  LIMIT %(limit)s FOR UPDATE SKIP LOCKED
+)
+DELETE FROM entry x USING old WHERE x.plugin = old.plugin AND x.namespace = old.namespace AND x.key = old.key RETURNING 1;
+
+-- name: clear_lock
+WITH old AS MATERIALIZED (
+  SELECT plugin, name FROM lock WHERE plugin = %(plugin)s AND EXISTS (SELECT 1 FROM removed WHERE plugin = %(plugin)s)
+  LIMIT %(limit)s FOR UPDATE SKIP LOCKED
+)
+DELETE FROM lock x USING old WHERE x.plugin = old.plugin AND x.name = old.name RETURNING 1;
+
+-- name: forget
+-- Not while another process is still about it.
+DELETE FROM usage WHERE plugin = %(plugin)s AND EXISTS (SELECT 1 FROM removed WHERE plugin = %(plugin)s);
+
+DELETE FROM removed WHERE plugin = %(plugin)s
+  AND NOT EXISTS (SELECT 1 FROM task WHERE plugin = %(plugin)s)
+  AND NOT EXISTS (SELECT 1 FROM finished WHERE plugin = %(plugin)s)
+  AND NOT EXISTS (SELECT 1 FROM attempt WHERE plugin = %(plugin)s)
+  AND NOT EXISTS (SELECT 1 FROM run_key WHERE plugin = %(plugin)s)
+  AND NOT EXISTS (SELECT 1 FROM entry WHERE plugin = %(plugin)s)
+  AND NOT EXISTS (SELECT 1 FROM lock WHERE plugin = %(plugin)s)
+RETURNING plugin;
 
 -- name: due_schedules
 -- Rows that another process works on, and those of a plugin that is being removed, are left to the next round.

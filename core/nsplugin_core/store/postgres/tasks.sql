@@ -130,7 +130,7 @@ WITH input AS MATERIALIZED (
   FROM gone
 ), before AS (
   UPDATE attempt a SET keep_until = gone.keep_until
-  FROM gone WHERE gone.counted > 1 AND a.task_id = gone.id AND a.keep_until < gone.keep_until
+  FROM gone WHERE gone.claim > 1 AND a.task_id = gone.id AND a.keep_until < gone.keep_until
 ), limited AS MATERIALIZED (
   SELECT plugin FROM usage WHERE plugin IN (SELECT plugin FROM gone) ORDER BY plugin FOR UPDATE
 ), freed AS (
@@ -163,12 +163,12 @@ RETURNING task_id, claim;
 SELECT id, plugin, job, state, payload, payload_bytes, attempt, max_attempts, timeout_ms, due_at, run_at, created_at, source,
   enqueued_by, identity, budget, key, schedule_id, fire_at, claim, claimer, claimed_at, lease_until, last_error, last_error_code,
   NULL::bigint, NULL::bigint
-FROM task WHERE id = %(id)s
+FROM task WHERE id = %(id)s AND plugin IN (SELECT id FROM plugin)
 UNION ALL
 SELECT id, plugin, job, state, payload, payload_bytes, attempt, max_attempts, timeout_ms, due_at, run_at, created_at, source,
   enqueued_by, identity, budget, key, schedule_id, fire_at, claim, claimer, claimed_at, lease_until, last_error, last_error_code,
   finished_at, keep_until
-FROM finished WHERE id = %(id)s;
+FROM finished WHERE id = %(id)s AND plugin IN (SELECT id FROM plugin);
 
 -- name: page_unfinished
 SELECT id, plugin, job, state, NULL, payload_bytes, attempt, max_attempts, timeout_ms, due_at, run_at, created_at, source,
@@ -176,7 +176,15 @@ SELECT id, plugin, job, state, NULL, payload_bytes, attempt, max_attempts, timeo
   NULL::bigint, NULL::bigint
 FROM task
 WHERE plugin = %(plugin)s AND state = %(state)s AND (run_at, id) > (%(after)s, %(after_id)s)
-  AND (%(job)s::text IS NULL OR job = %(job)s)
+ORDER BY run_at, id LIMIT %(limit)s;
+
+-- name: page_unfinished_job
+SELECT id, plugin, job, state, NULL, payload_bytes, attempt, max_attempts, timeout_ms, due_at, run_at, created_at, source,
+  enqueued_by, identity, budget, key, schedule_id, fire_at, claim, claimer, claimed_at, lease_until, last_error, last_error_code,
+  NULL::bigint, NULL::bigint
+FROM task
+WHERE plugin = %(plugin)s AND state = %(state)s AND (run_at, id) > (%(after)s, %(after_id)s)
+  AND job = %(job)s
 ORDER BY run_at, id LIMIT %(limit)s;
 
 -- name: page_finished
@@ -185,7 +193,15 @@ SELECT id, plugin, job, state, NULL, payload_bytes, attempt, max_attempts, timeo
   finished_at, keep_until
 FROM finished
 WHERE plugin = %(plugin)s AND state = %(state)s AND (finished_at, id) < (%(after)s, %(after_id)s)
-  AND (%(job)s::text IS NULL OR job = %(job)s)
+ORDER BY finished_at DESC, id DESC LIMIT %(limit)s;
+
+-- name: page_finished_job
+SELECT id, plugin, job, state, NULL, payload_bytes, attempt, max_attempts, timeout_ms, due_at, run_at, created_at, source,
+  enqueued_by, identity, budget, key, schedule_id, fire_at, claim, claimer, claimed_at, lease_until, last_error, last_error_code,
+  finished_at, keep_until
+FROM finished
+WHERE plugin = %(plugin)s AND state = %(state)s AND (finished_at, id) < (%(after)s, %(after_id)s)
+  AND job = %(job)s
 ORDER BY finished_at DESC, id DESC LIMIT %(limit)s;
 
 -- name: attempts
@@ -236,8 +252,13 @@ WITH dropped AS (
 SELECT id FROM dropped;
 
 -- name: depths
-SELECT plugin, job, state, count(*) FROM task GROUP BY plugin, job, state
-UNION ALL SELECT plugin, job, state, count(*) FROM finished GROUP BY plugin, job, state
+SELECT plugin, job, state, count(*) FROM task WHERE plugin IN (SELECT id FROM plugin) GROUP BY plugin, job, state
+UNION ALL SELECT plugin, job, state, count(*) FROM finished WHERE plugin IN (SELECT id FROM plugin) GROUP BY plugin, job, state
+ORDER BY 1, 2, 3;
+
+-- name: depths_of
+SELECT plugin, job, state, count(*) FROM task WHERE plugin = %(plugin)s GROUP BY plugin, job, state
+UNION ALL SELECT plugin, job, state, count(*) FROM finished WHERE plugin = %(plugin)s GROUP BY plugin, job, state
 ORDER BY 1, 2, 3;
 
 -- name: sweep_finished

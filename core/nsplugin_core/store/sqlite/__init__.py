@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, TypeVar
 
 from nsplugin_core.store.database import Row, Subscribers, Transaction, pending, split_statements, statements
 from nsplugin_core.store.errors import StoreError, StoreUnavailable
@@ -20,23 +20,27 @@ MEMORY: Final = ":memory:"
 OLDEST: Final = (3, 38, 0)
 BUSY_SECONDS: Final = 30.0
 WAL_BYTES: Final = 64 * 1024 * 1024
+LISTS: Final = frozenset({
+    "depths", "depths_of", "page_unfinished", "page_unfinished_job", "page_finished", "page_finished_job", "attempts", "recent",
+    "entries", "entries_below",
+})  # fmt: skip
 _Statement = tuple[str, Callable[[Mapping[str, Any]], tuple[Any, ...]]]
 """A statement with numbered parameters, and what takes their values out of the named ones: bound by name, they cost twice."""
 
 
 class SqliteDatabase:
-    """A database file with two connections a process: one writes, one reads, each used by one thread at a time.
+    """A database file with three connections a process, each used by one thread at a time: one writes, two read.
 
-    ``synchronous`` FULL makes every commit durable against a power cut; NORMAL only against a crash of the process.
-    ``transient``: nothing is ever committed, nor taken back alone; after an error the database is of no use.
+    What people look at has a reader of its own: a long list must not keep the dispatcher waiting. ``transient``: nothing is
+    ever committed, nor taken back alone; after an error the database is of no use.
     """
 
-    def __init__(self, path: str, *, synchronous: Literal["FULL", "NORMAL"] = "FULL", transient: bool = False) -> None:
+    def __init__(self, path: str, *, transient: bool = False) -> None:
         _check_library()
         self._path = path
         self._statements = {name: tuple(map(_numbered, parts)) for name, parts in statements(__name__).items()}
-        self._writer = _Session(path, self._statements, synchronous)
-        self._reader = self._writer if path == MEMORY else _Session(path, self._statements, synchronous)
+        self._writer = _Session(path, self._statements)
+        self._reader, self._lister = (self._writer if path == MEMORY else _Session(path, self._statements) for _ in range(2))
         self._subscribers = Subscribers()
         self._watch: Watch | None = None
         self._writer.migrate()
@@ -55,7 +59,7 @@ class SqliteDatabase:
 
     def read(self, name: str, /, **parameters: Any) -> list[Row]:
         """A named statement that only reads; writers don't make it wait."""
-        return self._reader.alone(name, parameters)
+        return (self._lister if name in LISTS else self._reader).alone(name, parameters)
 
     def announce(self) -> None:
         """Wake this process at once; watchers in other processes see the file change."""
@@ -72,20 +76,20 @@ class SqliteDatabase:
         """Fold the log into the file and close."""
         if self._watch is not None:
             self._watch.close()
-        self._reader.close()
-        self._writer.close()
+        for session in (self._lister, self._reader, self._writer):
+            session.close()
 
 
 class _Session:
     """A connection and the lock that gives it to one thread at a time. Every statement's rows are fetched at once."""
 
-    def __init__(self, path: str, named: Mapping[str, tuple[_Statement, ...]], synchronous: str) -> None:
+    def __init__(self, path: str, named: Mapping[str, tuple[_Statement, ...]]) -> None:
         self._statements = named
         self._lock = threading.RLock()
         self._path = path
         self._joined = False
         try:
-            self._connection = _connected(path, synchronous)
+            self._connection = _connected(path)
         except sqlite3.Error as error:
             raise _translation(path, error) from error
         self._cursor = self._connection.cursor()
@@ -165,17 +169,20 @@ class _Session:
             self._connection.close()
 
 
-def _connected(path: str, synchronous: str) -> sqlite3.Connection:
+def _connected(path: str) -> sqlite3.Connection:
     connection = sqlite3.connect(
         path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=256
     )
     try:
-        connection.execute("PRAGMA journal_mode = WAL").fetchall()
-        connection.execute(f"PRAGMA synchronous = {synchronous}")
+        (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
+        if path != MEMORY and mode != "wal":
+            why = f"its file system does not allow SQLite's write-ahead log (journal mode {mode})"
+            raise StoreError(f"the database {path} can't be used: {why}; put it on a local disk, or use PostgreSQL")
+        connection.execute("PRAGMA synchronous = FULL")  # every commit is durable, against a power cut too
         connection.execute(f"PRAGMA journal_size_limit = {WAL_BYTES}")
         if path == MEMORY:
             connection.execute("PRAGMA secure_delete = OFF")
-    except sqlite3.Error:
+    except (sqlite3.Error, StoreError):
         connection.close()
         raise
     return connection
@@ -203,9 +210,10 @@ def _translation(path: str, error: sqlite3.Error) -> Exception:
     """What callers can act on; a fault of ours (SQLITE_ERROR, a broken constraint) stays what it is."""
     if isinstance(error, sqlite3.ProgrammingError):
         return StoreUnavailable(f"the database {path} was closed") if "closed database" in str(error) else error
-    if error.sqlite_errorname in ("SQLITE_NOTADB", "SQLITE_CORRUPT"):
+    name = getattr(error, "sqlite_errorname", "")  # errors of the module itself have none
+    if name in ("SQLITE_NOTADB", "SQLITE_CORRUPT"):
         return StoreError(f"{path} is not a usable SQLite database: {error}")
-    if not isinstance(error, sqlite3.OperationalError) or error.sqlite_errorname == "SQLITE_ERROR":
+    if not isinstance(error, sqlite3.OperationalError) or name == "SQLITE_ERROR":
         return error
     return StoreUnavailable(_explained(path, error))
 

@@ -6,7 +6,7 @@ WHERE plugin = :plugin AND namespace = :namespace AND key = :key AND (expires_at
 UPDATE revision SET last = last + 1;
 
 INSERT INTO entry (plugin, namespace, key, value, version, expires_at)
-VALUES (:plugin, :namespace, :key, :value, (SELECT last FROM revision), :expires_at)
+SELECT id, :namespace, :key, :value, (SELECT last FROM revision), :expires_at FROM plugin WHERE id = :plugin
 ON CONFLICT (plugin, namespace, key) DO UPDATE SET value = excluded.value, version = (SELECT last FROM revision), expires_at = excluded.expires_at
 RETURNING version;
 
@@ -14,7 +14,7 @@ RETURNING version;
 UPDATE revision SET last = last + 1;
 
 INSERT INTO entry (plugin, namespace, key, value, version, expires_at)
-VALUES (:plugin, :namespace, :key, :value, (SELECT last FROM revision), :expires_at)
+SELECT id, :namespace, :key, :value, (SELECT last FROM revision), :expires_at FROM plugin WHERE id = :plugin
 ON CONFLICT (plugin, namespace, key) DO UPDATE SET value = excluded.value, version = (SELECT last FROM revision), expires_at = excluded.expires_at
 WHERE entry.expires_at <= :now
 RETURNING version;
@@ -24,6 +24,7 @@ UPDATE revision SET last = last + 1;
 
 UPDATE entry SET value = :value, version = (SELECT last FROM revision), expires_at = :expires_at
 WHERE plugin = :plugin AND namespace = :namespace AND key = :key AND version = :expected
+  AND EXISTS (SELECT 1 FROM plugin WHERE id = :plugin)
   AND (expires_at IS NULL OR expires_at > :now)
 RETURNING version;
 
@@ -35,7 +36,13 @@ RETURNING version;
 
 -- name: entries
 SELECT namespace, key, value, version, expires_at FROM entry
-WHERE plugin = :plugin AND namespace = :namespace AND key >= :prefix AND key > :after AND substr(key, 1, length(:prefix)) = :prefix
+WHERE plugin = :plugin AND namespace = :namespace AND key >= :prefix AND key > :after
+  AND (expires_at IS NULL OR expires_at > :now)
+ORDER BY key LIMIT :limit;
+
+-- name: entries_below
+SELECT namespace, key, value, version, expires_at FROM entry
+WHERE plugin = :plugin AND namespace = :namespace AND key >= :prefix AND key > :after AND key < :beyond
   AND (expires_at IS NULL OR expires_at > :now)
 ORDER BY key LIMIT :limit;
 
@@ -44,7 +51,7 @@ UPDATE revision SET last = last + 1;
 
 -- name: lock
 INSERT INTO lock (plugin, name, owner, token, expires_at)
-VALUES (:plugin, :name, :owner, (SELECT last FROM revision), :expires_at)
+SELECT id, :name, :owner, (SELECT last FROM revision), :expires_at FROM plugin WHERE id = :plugin
 ON CONFLICT (plugin, name) DO UPDATE SET owner = excluded.owner, token = (SELECT last FROM revision), expires_at = excluded.expires_at
 WHERE lock.expires_at <= :now
 RETURNING name, owner, token, expires_at;
@@ -55,4 +62,4 @@ WHERE plugin = :plugin AND name = :name AND token = :token AND expires_at > :now
 RETURNING name, owner, token, expires_at;
 
 -- name: unlock
-DELETE FROM lock WHERE plugin = :plugin AND name = :name AND token = :token RETURNING token;
+DELETE FROM lock WHERE plugin = :plugin AND name = :name AND token = :token AND expires_at > :now RETURNING token;

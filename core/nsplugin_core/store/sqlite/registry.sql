@@ -67,25 +67,66 @@ WHERE task.plugin = :plugin AND task.state = 'queued' AND task.job = i.value ->>
 -- The write lock of the transaction is enough.
 
 -- name: uninstall
+-- What runs and what fires ends now; the rest may be much, and is left to the sweeper.
 DELETE FROM schedule WHERE plugin = :plugin;
 
-DELETE FROM task WHERE plugin = :plugin;
-
-DELETE FROM finished WHERE plugin = :plugin;
-
-DELETE FROM attempt WHERE plugin = :plugin;
-
-DELETE FROM run_key WHERE plugin = :plugin;
-
-DELETE FROM usage WHERE plugin = :plugin;
-
-DELETE FROM entry WHERE plugin = :plugin;
-
-DELETE FROM lock WHERE plugin = :plugin;
+DELETE FROM task WHERE plugin = :plugin AND state = 'running';
 
 DELETE FROM job WHERE plugin = :plugin;
 
+INSERT INTO removed (plugin) SELECT id FROM plugin WHERE id = :plugin ON CONFLICT DO NOTHING;
+
 DELETE FROM plugin WHERE id = :plugin;
+
+-- name: removed
+SELECT plugin FROM removed ORDER BY plugin LIMIT 1;
+
+-- name: was_removed
+SELECT plugin FROM removed WHERE plugin = :plugin;
+
+-- name: clear_task
+-- In batches, and nothing of a plugin that was installed again.
+DELETE FROM task WHERE rowid IN (
+  SELECT rowid FROM task WHERE plugin = :plugin AND EXISTS (SELECT 1 FROM removed WHERE plugin = :plugin)
+  LIMIT :limit) RETURNING 1;
+
+-- name: clear_finished
+DELETE FROM finished WHERE rowid IN (
+  SELECT rowid FROM finished WHERE plugin = :plugin AND EXISTS (SELECT 1 FROM removed WHERE plugin = :plugin)
+  LIMIT :limit) RETURNING 1;
+
+-- name: clear_attempt
+DELETE FROM attempt WHERE (task_id, claim) IN (
+  SELECT task_id, claim FROM attempt WHERE plugin = :plugin AND EXISTS (SELECT 1 FROM removed WHERE plugin = :plugin)
+  LIMIT :limit) RETURNING 1;
+
+-- name: clear_run_key
+DELETE FROM run_key WHERE (plugin, job, key) IN (
+  SELECT plugin, job, key FROM run_key WHERE plugin = :plugin AND EXISTS (SELECT 1 FROM removed WHERE plugin = :plugin)
+  LIMIT :limit) RETURNING 1;
+
+-- name: clear_entry
+DELETE FROM entry WHERE rowid IN (
+  SELECT rowid FROM entry WHERE plugin = :plugin AND EXISTS (SELECT 1 FROM removed WHERE plugin = :plugin)
+  LIMIT :limit) RETURNING 1;
+
+-- name: clear_lock
+DELETE FROM lock WHERE (plugin, name) IN (
+  SELECT plugin, name FROM lock WHERE plugin = :plugin AND EXISTS (SELECT 1 FROM removed WHERE plugin = :plugin)
+  LIMIT :limit) RETURNING 1;
+
+-- name: forget
+-- Not while another process is still about it.
+DELETE FROM usage WHERE plugin = :plugin AND EXISTS (SELECT 1 FROM removed WHERE plugin = :plugin);
+
+DELETE FROM removed WHERE plugin = :plugin
+  AND NOT EXISTS (SELECT 1 FROM task WHERE plugin = :plugin)
+  AND NOT EXISTS (SELECT 1 FROM finished WHERE plugin = :plugin)
+  AND NOT EXISTS (SELECT 1 FROM attempt WHERE plugin = :plugin)
+  AND NOT EXISTS (SELECT 1 FROM run_key WHERE plugin = :plugin)
+  AND NOT EXISTS (SELECT 1 FROM entry WHERE plugin = :plugin)
+  AND NOT EXISTS (SELECT 1 FROM lock WHERE plugin = :plugin)
+RETURNING plugin;
 
 -- name: due_schedules
 SELECT s.id, s.plugin, s.position, s.pointer, s.expression, s.timezone, s.job, s.payload, s.next_fire, s.last_fire, s.last_task,

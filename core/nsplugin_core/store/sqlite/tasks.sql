@@ -125,7 +125,7 @@ WHERE t.claim = i.value ->> 'claim' AND t.state = 'running' AND t.lease_until > 
 
 UPDATE attempt SET keep_until = max(attempt.keep_until, i.value ->> 'keep_until')
 FROM json_each(:endings) i JOIN task t ON t.id = i.value ->> 'id'
-WHERE attempt.task_id = t.id AND t.claim = i.value ->> 'claim' AND t.state = 'running' AND t.lease_until > :alive AND i.value ->> 'attempt' > 1;
+WHERE attempt.task_id = t.id AND t.claim = i.value ->> 'claim' AND t.state = 'running' AND t.lease_until > :alive AND t.claim > 1;
 
 UPDATE usage SET unfinished = unfinished - (
   SELECT count(*) FROM json_each(:endings) i JOIN task t ON t.id = i.value ->> 'id'
@@ -149,7 +149,7 @@ SELECT id, plugin, job, :state, payload, payload_bytes, :attempt, max_attempts, 
 FROM task WHERE id = :id AND claim = :claim AND state = 'running' AND lease_until > :alive;
 
 UPDATE attempt SET keep_until = max(keep_until, :keep_until)
-WHERE :attempt > 1 AND task_id = (SELECT id FROM task WHERE id = :id AND claim = :claim AND state = 'running' AND lease_until > :alive);
+WHERE :claim > 1 AND task_id = (SELECT id FROM task WHERE id = :id AND claim = :claim AND state = 'running' AND lease_until > :alive);
 
 DELETE FROM task WHERE id = :id AND claim = :claim AND state = 'running' AND lease_until > :alive;
 
@@ -184,19 +184,27 @@ WHERE id = :id AND claim = :claim AND state = 'running' AND lease_until > :alive
 SELECT id, plugin, job, state, payload, payload_bytes, attempt, max_attempts, timeout_ms, due_at, run_at, created_at, source,
   enqueued_by, identity, budget, key, schedule_id, fire_at, claim, claimer, claimed_at, lease_until, last_error, last_error_code,
   NULL, NULL
-FROM task WHERE id = :id
+FROM task WHERE id = :id AND plugin IN (SELECT id FROM plugin)
 UNION ALL
 SELECT id, plugin, job, state, payload, payload_bytes, attempt, max_attempts, timeout_ms, due_at, run_at, created_at, source,
   enqueued_by, identity, budget, key, schedule_id, fire_at, claim, claimer, claimed_at, lease_until, last_error, last_error_code,
   finished_at, keep_until
-FROM finished WHERE id = :id;
+FROM finished WHERE id = :id AND plugin IN (SELECT id FROM plugin);
 
 -- name: page_unfinished
 SELECT id, plugin, job, state, NULL, payload_bytes, attempt, max_attempts, timeout_ms, due_at, run_at, created_at, source,
   enqueued_by, identity, budget, key, schedule_id, fire_at, claim, claimer, claimed_at, lease_until, last_error, last_error_code,
   NULL, NULL
 FROM task
-WHERE plugin = :plugin AND state = :state AND (run_at, id) > (:after, :after_id) AND (:job IS NULL OR job = :job)
+WHERE plugin = :plugin AND state = :state AND (run_at, id) > (:after, :after_id)
+ORDER BY run_at, id LIMIT :limit;
+
+-- name: page_unfinished_job
+SELECT id, plugin, job, state, NULL, payload_bytes, attempt, max_attempts, timeout_ms, due_at, run_at, created_at, source,
+  enqueued_by, identity, budget, key, schedule_id, fire_at, claim, claimer, claimed_at, lease_until, last_error, last_error_code,
+  NULL, NULL
+FROM task
+WHERE plugin = :plugin AND state = :state AND (run_at, id) > (:after, :after_id) AND job = :job
 ORDER BY run_at, id LIMIT :limit;
 
 -- name: page_finished
@@ -204,7 +212,15 @@ SELECT id, plugin, job, state, NULL, payload_bytes, attempt, max_attempts, timeo
   enqueued_by, identity, budget, key, schedule_id, fire_at, claim, claimer, claimed_at, lease_until, last_error, last_error_code,
   finished_at, keep_until
 FROM finished
-WHERE plugin = :plugin AND state = :state AND (finished_at, id) < (:after, :after_id) AND (:job IS NULL OR job = :job)
+WHERE plugin = :plugin AND state = :state AND (finished_at, id) < (:after, :after_id)
+ORDER BY finished_at DESC, id DESC LIMIT :limit;
+
+-- name: page_finished_job
+SELECT id, plugin, job, state, NULL, payload_bytes, attempt, max_attempts, timeout_ms, due_at, run_at, created_at, source,
+  enqueued_by, identity, budget, key, schedule_id, fire_at, claim, claimer, claimed_at, lease_until, last_error, last_error_code,
+  finished_at, keep_until
+FROM finished
+WHERE plugin = :plugin AND state = :state AND (finished_at, id) < (:after, :after_id) AND job = :job
 ORDER BY finished_at DESC, id DESC LIMIT :limit;
 
 -- name: attempts
@@ -217,6 +233,7 @@ FROM attempt WHERE plugin = :plugin ORDER BY ended_at DESC, task_id DESC, claim 
 
 -- name: lock_plugin
 -- The write lock of the transaction is enough.
+SELECT id FROM plugin WHERE id = :plugin;
 
 -- name: lock_dead
 SELECT id FROM finished WHERE plugin = :plugin AND state = 'dead' AND id IN (SELECT value FROM json_each(:ids)) ORDER BY key, id;
@@ -249,8 +266,13 @@ DELETE FROM attempt WHERE task_id IN (
 DELETE FROM finished WHERE plugin = :plugin AND state = 'dead' AND id IN (SELECT value FROM json_each(:ids)) RETURNING id;
 
 -- name: depths
-SELECT plugin, job, state, count(*) FROM task GROUP BY plugin, job, state
-UNION ALL SELECT plugin, job, state, count(*) FROM finished GROUP BY plugin, job, state
+SELECT plugin, job, state, count(*) FROM task WHERE plugin IN (SELECT id FROM plugin) GROUP BY plugin, job, state
+UNION ALL SELECT plugin, job, state, count(*) FROM finished WHERE plugin IN (SELECT id FROM plugin) GROUP BY plugin, job, state
+ORDER BY 1, 2, 3;
+
+-- name: depths_of
+SELECT plugin, job, state, count(*) FROM task WHERE plugin = :plugin GROUP BY plugin, job, state
+UNION ALL SELECT plugin, job, state, count(*) FROM finished WHERE plugin = :plugin GROUP BY plugin, job, state
 ORDER BY 1, 2, 3;
 
 -- name: sweep_finished

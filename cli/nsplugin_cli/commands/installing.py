@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from nsplugin_cli.candidates import Candidate
     from nsplugin_core.installing import Installation
     from nsplugin_core.operations import Operations
+    from nsplugin_core.views import PluginView
 
 CODE: Final = click.option(
     "--code", type=click.Path(path_type=Path), metavar="FOLDER", help="Where the code lies, below which the entry is found."
@@ -110,7 +111,16 @@ def _shown(verb: Verb, operations: Operations, done: Installation, report: Repor
 
     show(report, form, color)
     told = "Installed" if created else "Upgraded" if changes else "Refreshed"
-    sys.stdout.write(records.installed(plain(plugin), verb=told, changes=changes, kept=done.kept))
+    sys.stdout.write(records.installed(plain(plugin), _zones(operations, plugin), verb=told, changes=changes, kept=done.kept))
+
+
+def _zones(operations: Operations, plugin: PluginView) -> Sequence[str]:
+    """The site's time zone, whether there are schedules or not, or those that schedules name themselves."""
+    from nsplugin.platforms import load
+
+    if load(plugin.platform).cron.time_zone == "site":
+        return [plugin.timezone]
+    return sorted({schedule.timezone for schedule in operations.schedules(plugin.id, fires=0)})
 
 
 _CHANGE: Final = ("kind", "level", "pointer", "message", "hint")

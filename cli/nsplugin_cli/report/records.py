@@ -124,10 +124,10 @@ def _schedule(row: Record) -> str:
     return "".join(f"{line}\n" for line in (visible(head), *(f"    {each}" for each in fires), f"  {made}"))
 
 
-def installed(plugin: Record, *, verb: str, changes: Sequence[Record], kept: int) -> str:
-    """That a plugin was installed or upgraded, and what that means."""
+def installed(plugin: Record, zones: Sequence[str], *, verb: str, changes: Sequence[Record], kept: int) -> str:
+    """That a plugin was installed or upgraded, and what that means. ``zones``: on whose clocks its schedules fire."""
     name = visible(" ".join(filter(None, (plugin["id"], plugin["version"]))))
-    what = f"{count(plugin['jobs'], 'job')}, {count(plugin['schedules'], 'schedule')}, {plugin['timezone']}"
+    what = ", ".join([count(plugin["jobs"], "job"), count(plugin["schedules"], "schedule"), *map(visible, zones)])
     place = plugin["folder"] or "no code: nothing runs until it is installed with --code FOLDER"
     state = "" if plugin["enabled"] else " It is disabled: `nsplugin enable` starts it."
     lines = [f"{verb} {name} ({plugin['platformTitle']}): {what}.", f"  code: {visible(place)}"]

@@ -5,9 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 
-from nsplugin_cli import __version__
-
-INTERRUPTED = 130
+from nsplugin_cli import INTERRUPTED, __version__
 
 
 def main() -> int:

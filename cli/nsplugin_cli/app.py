@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from typing import Any, Final
 
 import click
 
-from nsplugin_cli import __version__, terminal
+from nsplugin_cli import INTERRUPTED, __version__, terminal
 from nsplugin_cli.diagnostic import WrongCall
 
 COMMANDS: Final = {
@@ -37,12 +36,8 @@ COMMANDS: Final = {
     "jobs": "List, show and enqueue tasks; list schedules.",
     "dead": "List, show, retry and delete dead letters.",
 }
-WRONG_CALL, BUG, INTERRUPTED, PIPE_CLOSED = 2, 3, 130, 141
+WRONG_CALL, BUG, PIPE_CLOSED = 2, 3, 141
 ISSUES: Final = "https://github.com/nsplugin/nsplugin/issues"
-
-
-class OutputLost(Exception):
-    """Standard output takes no more: its reader has gone, or its disk is full."""
 
 
 class LazyGroup(click.Group):
@@ -66,29 +61,13 @@ class LazyGroup(click.Group):
             raise click.UsageError(f"there is no command {args[0]!r}{_did_you_mean(args[0])}", ctx)
         return super().resolve_command(ctx, args)
 
-    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
-        with _writing():  # --help and --version are answered here
-            return super().make_context(*args, **kwargs)
-
     def invoke(self, ctx: click.Context) -> Any:
-        with _writing():
+        try:
             result = super().invoke(ctx)
-            sys.stdout.flush()
-            return result
-
-
-_LOST: Final = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
-
-
-@contextmanager
-def _writing() -> Iterator[None]:
-    """Tell output that is lost from other errors, before click's own handling, which exits with 1."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno in _LOST:
-            raise OutputLost from error
-        raise
+        except BrokenPipeError as error:  # of no standard output: click would end with 1, and say nothing
+            raise ConnectionError(str(error)) from error
+        sys.stdout.flush()
+        return result
 
 
 def _did_you_mean(name: str) -> str:
@@ -122,7 +101,7 @@ def run(arguments: Sequence[str]) -> int:
     except WrongCall as error:
         terminal.say(f"Error: {error}")
         return WRONG_CALL
-    except OutputLost as error:
+    except terminal.OutputLost as error:
         return _output_lost(error.__cause__)
     except Exception as error:
         if isinstance(error, FileNotFoundError) and not _is_somewhere():

@@ -90,6 +90,8 @@ def _check_call(names: Sequence[str], timezone: str, digest: str | None) -> None
         raise WrongCall(f"--digest: {digest!r} is not sha256: and 64 hexadecimal digits, as build prints it")
     if digest is not None and len(names) > 1:
         raise WrongCall(f"--digest belongs to one manifest, and {len(names)} were given")
+    if names.count(STDIN) > 1:
+        raise WrongCall("- is standard input, which can be read once: name it once")
 
 
 def read_manifest(name: str) -> bytes:

@@ -54,15 +54,15 @@ def write(folder: Path, texts: Mapping[str, str]) -> list[str]:
 
     Raises :class:`WrongCall`, and writes nothing, when a file of the plugin's own exists.
     """
-    try:
-        there = sorted(name for name in texts if os.path.lexists(folder / name))
-        taken = [name for name in there if not _is_shared(name)]
-        if taken:
-            raise WrongCall(f"{', '.join(taken)} already in {folder}: nothing was written; name another folder")
-        for name in texts.keys() - there:
+    there = sorted(name for name in texts if os.path.lexists(folder / name))
+    taken = [name for name in there if not _is_shared(name)]
+    if taken:
+        raise WrongCall(f"{', '.join(taken)} already in {folder}: nothing was written; name another folder")
+    for name in sorted(texts.keys() - there):
+        try:
             _write(folder / name, texts[name])
-    except OSError as error:
-        raise WrongCall(f"cannot write {error.filename}: {error.strerror}") from error
+        except OSError as error:
+            raise WrongCall(f"cannot write {folder / name}: {error.strerror}; what was written before stays") from error
     return there
 
 

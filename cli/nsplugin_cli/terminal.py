@@ -4,20 +4,54 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Literal, TextIO
+from typing import Any, Literal, TextIO, cast
 
 Color = Literal["auto", "always", "never"]
 
 
+class OutputLost(Exception):
+    """Standard output takes no more: its reader has gone, or its disk is full."""
+
+
+class _Output:
+    """Standard output, or its bytes, whose failures are told from those of any other file."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    @property
+    def buffer(self) -> _Output:
+        return _Output(self._stream.buffer)
+
+    def write(self, data: Any) -> int:
+        return int(self._reached(self._stream.write, data))
+
+    def flush(self) -> None:
+        self._reached(self._stream.flush)
+
+    def _reached(self, act: Callable[..., Any], *arguments: Any) -> Any:
+        try:
+            return act(*arguments)
+        except OSError as error:
+            raise OutputLost from error
+
+
 def prepare() -> None:
-    """Make writing to the standard streams unable to fail on a character that their encoding lacks."""
+    """Make writing to the standard streams unable to fail on a character that their encoding lacks.
+
+    What fails in writing to standard output is :class:`OutputLost`.
+    """
     _open_closed()
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
+    sys.stdout = cast(TextIO, _Output(sys.stdout))
 
 
 def _open_closed() -> None:

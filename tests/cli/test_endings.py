@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shlex
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import fixture_runs
+from lint_world import plugin, write
 from nsplugin.platforms import NAMES, load
 
 NSPLUGIN = f"{sys.executable} -m nsplugin_cli"
@@ -150,3 +152,66 @@ def test_a_manifest_of_two_mebibytes() -> None:
     Path("a.json").write_text('"' + "x" * (2 << 20) + '"')
     _, out, _ = fixture_runs.call(["check", "a.json", "--timezone", "UTC"])
     assert "the text has more than 1,048,576 bytes" in out
+
+
+@pytest.mark.parametrize("redirection", ["0>/dev/null", "0<&-"])
+def test_standard_input_that_cannot_be_read_is_no_fault_of_standard_output(redirection: str) -> None:
+    code, err = shell(f"{NSPLUGIN} check - --timezone UTC {redirection}")
+    assert code != 141 and "standard output" not in err
+
+
+def test_a_full_disk_elsewhere_is_not_called_standard_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", None)
+
+    monkeypatch.setattr("nsplugin_cli.scaffold._write", full)
+    code, out, err = fixture_runs.call(["init", "shop", "--platform", "nextskin"])
+    assert (code, out) == (2, "")
+    assert err == "Error: cannot write shop/.gitattributes: No space left on device; what was written before stays\n"
+
+
+@pytest.mark.parametrize("arguments", [["serve"], ["install", "."]])
+def test_a_file_in_the_place_of_the_core_s_folder_is_a_wrong_call(
+    tmp_path: Path, arguments: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, plugin_py=plugin())
+    Path(".nsplugin").write_text("mine")
+    code, _, err = fixture_runs.call(arguments)
+    assert (code, err) == (2, "Error: cannot make the folder .nsplugin: File exists; or name a --database\n")
+
+
+PROVIDERS = {
+    "raising": ("raise RuntimeError('no luck')", "raising:x", "importing raising raised RuntimeError: no luck"),
+    "broken": ("x = (", "broken:x", "importing broken raised SyntaxError: '(' was never closed (broken.py, line 1)"),
+    "leaving": ("raise SystemExit(7)", "leaving:x", "importing leaving raised SystemExit: 7"),
+    "relative": ("", ".x:y", "'.x:y' names nothing: write MODULE:NAME, such as shop_standins:local"),
+    "bare": ("", "os", "'os' names nothing: write MODULE:NAME, such as shop_standins:local"),
+    "nameless": ("", "os:", "'os:' names nothing: write MODULE:NAME, such as shop_standins:local"),
+    "lacking": ("", "lacking:x", "lacking:x: module 'lacking' has no attribute 'x'"),
+}
+
+
+@pytest.mark.parametrize(("source", "name", "says"), PROVIDERS.values(), ids=PROVIDERS)
+@pytest.mark.parametrize("command", ["serve", "dev", "simulate"])
+def test_providers_that_cannot_be_had_are_a_wrong_call(
+    tmp_path: Path, source: str, name: str, says: str, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, plugin_py=plugin(), **{f"{name.partition(':')[0]}_py": source} if not name.startswith((".", "os")) else {})
+    monkeypatch.setattr("sys.path", [*sys.path])
+    code, out, err = fixture_runs.call([command, "--providers", name])
+    assert (code, out, err.splitlines()[-1]) == (2, "", f"Error: --providers: {says}")
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EPIPE, errno.EBADF, errno.EIO])
+def test_an_error_of_another_file_is_not_called_one_of_standard_output(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: str) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("nsplugin_cli.catalogue.rule", fail)
+    code, out, err = fixture_runs.call(["explain", "NSP101"])
+    assert (code, out) == (3, "") and os.strerror(number) in err and "standard output" not in err
+
+
+def test_standard_input_is_checked_once() -> None:
+    said = fixture_runs.call(["check", "-", "-", "--timezone", "UTC"], b"{}")
+    assert said == (2, "", "Error: - is standard input, which can be read once: name it once\n")

@@ -187,7 +187,10 @@ def test_enable_disable_and_uninstall_say_what_they_did(local: Site) -> None:
     assert local.run("enable", "shop") == "shop is enabled.\n"
     local.enqueue("work", None, "--delay-sec", "60")
     code, _, err = local.call("uninstall", "shop")
-    assert (code, err) == (2, "Error: this removes shop with 1 unfinished task and 0 dead letters: add --yes\n")
+    assert (code, err) == (
+        2,
+        "Error: this removes shop with 1 unfinished task and 0 dead letters, and all data it stored: add --yes\n",
+    )
     assert local.run("uninstall", "shop", "--yes") == "shop is uninstalled; 1 unfinished task and 0 dead letters are gone.\n"
 
 
@@ -256,6 +259,8 @@ def test_cogover_s_own_words_and_options(local: Site) -> None:
         (["jobs", "enqueue", "shop", "work", "--payload", '{"a": 1,}'], "--payload line 1, column 8: "),
         (["jobs", "enqueue", "shop", "work", "--payload", '{"a": NaN}'], "--payload line 1, column 7: "),
         (["jobs", "enqueue", "shop", "work", "--payload", "@none.json"], "cannot read none.json: No such file"),
+        (["jobs", "enqueue", "shop", "work", "--payload", "@."], "--payload: . is a folder, and a payload is a file"),
+        (["jobs", "enqueue", "shop", "work", "--payload", "@"], "--payload: @ names no file: write @FILE, or - for"),
         (["jobs", "enqueue", "orders", "sync", "--delay-ms", "1", "--run-at", "1"], "--delay-ms and --run-at exclude each"),
         (["jobs", "enqueue", "orders", "sync", "--run-at", "noon"], "--run-at: 'noon' is not a time in ISO 8601"),
         (["jobs", "enqueue", "orders", "sync", "--run-at", "9" * 15], "at most 30 days from now"),
@@ -264,6 +269,9 @@ def test_cogover_s_own_words_and_options(local: Site) -> None:
         (["jobs", "enqueue", "shop", "work", "--payload", ""], "the text is empty (a payload is JSON: an object, a list,"),
         (["dead", "retry"], "name dead letters by their ids"),
         (["dead", "delete", "--all"], "--all needs --plugin ID"),
+        (["dead", "delete", "--all", "--plugin", "shop"], "this deletes all dead letters of shop for good: add --yes"),
+        (["dead", "delete", "--all", "--plugin", "shop", "--job", "work"], "of shop, job work, for good: add --yes"),
+        (["uninstall", "shop"], "this removes shop with "),
         (["dead", "delete", "X", "--job", "work"], "--job goes with --all"),
         (["dead", "retry", "X", "--all", "--plugin", "shop"], "name dead letters by their ids"),
         (["dead", "retry", "TSKNONE"], "there is no task 'TSKNONE' (any more)"),
@@ -285,6 +293,22 @@ def test_a_wrong_call_says_what_to_write_and_exits_with_2(
     code, _, err = fixture_runs.call(arguments)
     assert (code, "Traceback" in err) == (2, False)
     assert error in err
+
+
+def test_a_task_is_on_nobody_s_behalf_without_a_name(local: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A container runs under a number that no account has."""
+
+    def nobody() -> str:
+        raise KeyError("getpwuid(): uid not found: 4711")
+
+    local.install(PLAIN)
+    monkeypatch.setattr("getpass.getuser", nobody)
+    assert local.call("jobs", "enqueue", "shop", "work") == (
+        2,
+        "",
+        "Error: nobody is logged in by a name: name the administrator with --as USER\n",
+    )
+    assert local.run("jobs", "enqueue", "shop", "work", "--as", "ada")
 
 
 def test_what_is_no_dead_letter_is_told_and_the_others_are_done(local: Site) -> None:

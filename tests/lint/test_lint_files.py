@@ -12,6 +12,7 @@ import pytest
 
 from fixture_runs import call
 from lint_world import findings, lint, plugin, write
+from nsplugin_cli.lint import watching
 
 NEVER = plugin("0 3 30 2 *")
 AT = ":8:72 NSP207"
@@ -177,6 +178,15 @@ def _line_within(process: subprocess.Popen[str], seconds: float) -> str:
     assert process.stdout is not None
     ready, _, _ = select.select([process.stdout], [], [], seconds)
     return process.stdout.readline() if ready else ""
+
+
+@pytest.mark.parametrize("above", ["build", "dist", "venv", "node_modules", ".git", "shop"])
+def test_watch_wakes_wherever_the_project_lies(above: str) -> None:
+    root = Path("/home/u", above, "shop")
+    assert watching.counts(root / "plugin.py", [root]) and watching.counts(root / "sub" / ".gitignore", [Path("/x"), root])
+    assert not watching.counts(root / "dist" / "plugin.py", [root])
+    assert not watching.counts(root / "notes.txt", [root])
+    assert watching.counts(root / "dist" / "plugin.py", [root, root / "dist"]), "a folder that was named"
 
 
 def test_watch_is_for_people_and_files(tmp_path: Path) -> None:

@@ -229,6 +229,13 @@ def test_standard_input_is_mended_to_standard_output(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("option", [["--format", "json"], ["--format", "sarif"], ["--statistics"], ["--diff"]])
+def test_standard_output_holds_the_mended_text_and_nothing_else(tmp_path: Path, option: list[str]) -> None:
+    said = lint(tmp_path, "--fix", "-", *option, stdin=plugin("@daily").encode())
+    assert (said.code, said.out) == (2, "")
+    assert said.err.endswith("Error: --fix - prints the mended text alone: leave out --format, --diff and --statistics\n")
+
+
 def test_a_folder_that_takes_no_file_leaves_all_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, plugin_py=plugin("@daily"))
 

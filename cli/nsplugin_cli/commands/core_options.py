@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -41,6 +42,8 @@ FORMAT: Final = click.option(
     "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How to print it."
 )
 
+YES: Final = click.option("--yes", is_flag=True, help="Don't ask.")
+
 
 class SpellingGroup(click.Group):
     """A group of commands that knows what a misspelt name was meant to be."""
@@ -51,6 +54,13 @@ class SpellingGroup(click.Group):
             hint = f"did you mean {meant!r}?" if meant else f"there are {', '.join(self.commands)}"
             raise click.UsageError(f"{ctx.info_name} has no command {args[0]!r}; {hint}", ctx)
         return super().resolve_command(ctx, args)
+
+
+def confirm(what: str) -> None:
+    """Ask for what cannot be undone. A script must not stop at a prompt: without a terminal, --yes is needed."""
+    if not sys.stdin.isatty():
+        raise WrongCall(f"{what}: add --yes")
+    click.confirm(f"{what[0].upper()}{what[1:]}. Go on?", abort=True, err=True)
 
 
 @contextmanager
@@ -95,8 +105,11 @@ def prepare(url: str, *, create: bool) -> None:
     if not create:
         raise WrongCall(f"there is no database {path}: `nsplugin install` makes it, or name another one with --database")
     if url == DEFAULT:
-        path.parent.mkdir(exist_ok=True)
-        (path.parent / ".gitignore").write_text(IGNORED, encoding="utf-8")
+        try:
+            path.parent.mkdir(exist_ok=True)
+            (path.parent / ".gitignore").write_text(IGNORED, encoding="utf-8")
+        except OSError as error:
+            raise WrongCall(f"cannot make the folder {path.parent}: {error.strerror}; or name a --database") from error
 
 
 def file_of(url: str) -> Path | None:

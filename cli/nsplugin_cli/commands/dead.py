@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from nsplugin_cli import terminal
-from nsplugin_cli.commands.core_options import DATABASE, FORMAT, SpellingGroup, core, show_json
+from nsplugin_cli.commands.core_options import DATABASE, FORMAT, YES, SpellingGroup, confirm, core, show_json
 from nsplugin_cli.commands.options import shared
 from nsplugin_cli.commands.task_options import AFTER, JOB, LIMIT, PAYLOAD, PLUGIN, listed, shown
 from nsplugin_cli.diagnostic import WrongCall
@@ -58,11 +58,13 @@ def retry(ids: tuple[str, ...], every: bool, plugin: str | None, job: str | None
 
 @command.command("delete", short_help="Delete dead letters.")
 @IDS
-@shared(ALL, PLUGIN, JOB, DATABASE, FORMAT)
-def delete(ids: tuple[str, ...], every: bool, plugin: str | None, job: str | None, database: str, form: str) -> int:
-    """Delete dead letters for good."""
+@shared(ALL, PLUGIN, JOB, YES, DATABASE, FORMAT)
+def delete(ids: tuple[str, ...], every: bool, plugin: str | None, job: str | None, yes: bool, database: str, form: str) -> int:
+    """Delete dead letters for good. With --all it asks first; in a script, --yes says that it is meant."""
     owner = _selection(ids, every, plugin, job)
     with core(database) as operations:
+        if owner and not yes:
+            confirm(f"this deletes all dead letters of {owner}{f', job {job},' if job else ''} for good")
         done = operations.delete_all(owner, job=job) if owner else operations.delete(ids, plugin=plugin)
         missing = _why_missing(operations, done.missing)
     if form == "json":

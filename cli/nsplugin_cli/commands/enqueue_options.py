@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import sys
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -43,7 +44,7 @@ class Asked:
 
     payload: Any
     options: Mapping[str, Any]
-    user: str | None
+    user: str
 
 
 def asked(platform: str, given: Mapping[str, str | int | None]) -> Asked:
@@ -65,7 +66,7 @@ def asked(platform: str, given: Mapping[str, str | int | None]) -> Asked:
         options["runAt"] = _moment(str(options["runAt"]))
     text = given["payload"]
     payload = found.payload.absent_value if text is None else _payload(str(text))
-    return Asked(payload=payload, options=options, user=str(given["user"] or _login()))
+    return Asked(payload=payload, options=options, user=_user(given["user"]))
 
 
 def remark(plugin: PluginView, *, duplicate: bool) -> str:
@@ -90,11 +91,13 @@ def _moment(text: str) -> int:
         raise WrongCall(f"--run-at: {error.message}; or Unix milliseconds") from error
 
 
-def _login() -> str | None:
+def _user(named: str | int | None) -> str:
+    if named:
+        return str(named)
     try:
         return getpass.getuser()
-    except (KeyError, OSError):
-        return None
+    except (KeyError, OSError) as error:
+        raise WrongCall("nobody is logged in by a name: name the administrator with --as USER") from error
 
 
 def _payload(text: str) -> Any:
@@ -120,6 +123,16 @@ def _source(text: str) -> tuple[str, bytes]:
         return "--payload", sys.stdin.buffer.read(MAX_PAYLOAD + 1)
     if not text.startswith("@"):
         return "--payload", text.encode("utf-8", "surrogateescape")
-    from nsplugin_cli.pipeline import read_manifest
+    return text[1:], _file(text[1:])
 
-    return text[1:], read_manifest(text[1:])
+
+def _file(name: str) -> bytes:
+    if not name:
+        raise WrongCall("--payload: @ names no file: write @FILE, or - for standard input")
+    try:
+        with Path(name).open("rb") as file:
+            return file.read(MAX_PAYLOAD + 1)
+    except IsADirectoryError as error:
+        raise WrongCall(f"--payload: {name} is a folder, and a payload is a file") from error
+    except (OSError, ValueError) as error:
+        raise WrongCall(f"--payload: cannot read {name}: {getattr(error, 'strerror', None) or error}") from error

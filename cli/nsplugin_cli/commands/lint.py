@@ -54,7 +54,9 @@ def command(paths: tuple[Path, ...], select: str, ignore: str, cache: bool, name
     return code
 
 
-def _check(asked: Options, *, watch: bool, statistics: bool, diff: bool, form: str, **_: Any) -> None:
+def _check(asked: Options, *, watch: bool, fix: bool, statistics: bool, diff: bool, form: str, **_: Any) -> None:
+    if fix and asked.stdin is not None and (statistics or diff or form != "text"):
+        raise click.UsageError("--fix - prints the mended text alone: leave out --format, --diff and --statistics")
     if watch and (asked.stdin is not None or form != "text"):
         raise click.UsageError("--watch is for a person and for files: leave out --format, and name files or folders")
     if statistics and form not in ("text", "json"):

@@ -35,13 +35,17 @@ def provided(name: str | None) -> Providers:
     if name is None:
         return Providers()
     module, _, attribute = name.partition(":")
-    sys.path.insert(0, str(Path.cwd()))
+    if not module or module.startswith(".") or not attribute:
+        raise WrongCall(f"--providers: {name!r} names nothing: write MODULE:NAME, such as shop_standins:local")
+    sys.path.insert(0, str(Path.cwd()))  # and there it stays: what is imported may import more, later
     try:
         from importlib import import_module
 
         found = getattr(import_module(module), attribute)
     except (ImportError, AttributeError, ValueError) as error:
         raise WrongCall(f"--providers: {name}: {error}") from error
+    except (Exception, SystemExit) as error:
+        raise WrongCall(f"--providers: importing {module} raised {type(error).__name__}: {error}") from error
     if not isinstance(found, Providers):
         raise WrongCall(f"--providers: {name} is {type(found).__name__}, where nsplugin.runtime.providers.Providers is wanted")
     return found

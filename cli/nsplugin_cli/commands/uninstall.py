@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 import click
 
-from nsplugin_cli.commands.core_options import DATABASE, FORMAT, core, show_json
+from nsplugin_cli.commands.core_options import DATABASE, FORMAT, YES, confirm, core, show_json
 from nsplugin_cli.commands.options import shared
-from nsplugin_cli.diagnostic import WrongCall
 from nsplugin_cli.report.text import count
 
 if TYPE_CHECKING:
@@ -18,14 +16,13 @@ if TYPE_CHECKING:
 
 @click.command("uninstall", short_help="Remove a plugin with its tasks and data.")
 @click.argument("plugin", metavar="PLUGIN")
-@click.option("--yes", is_flag=True, help="Don't ask.")
-@shared(DATABASE, FORMAT)
+@shared(YES, DATABASE, FORMAT)
 def command(plugin: str, yes: bool, database: str, form: str) -> int:
     """Remove a plugin from a core, with its tasks, dead letters, schedules and stored data. Its code stays where it is."""
     with core(database) as operations:
         counts = operations.plugin(plugin).counts
         if not yes:
-            _ask(f"{plugin} with {_amount(counts)}")
+            confirm(f"this removes {plugin} with {_amount(counts)}, and all data it stored")
         counts = operations.uninstall(plugin)
         if form == "json":
             show_json("uninstall", id=plugin, removed=counts)
@@ -37,10 +34,3 @@ def command(plugin: str, yes: bool, database: str, form: str) -> int:
 def _amount(counts: Counts) -> str:
     unfinished, dead = count(counts.queued + counts.running, "unfinished task"), count(counts.dead, "dead letter")
     return f"{unfinished} and {dead}"
-
-
-def _ask(what: str) -> None:
-    """A script must not stop at a prompt: without a terminal, --yes is needed."""
-    if not sys.stdin.isatty():
-        raise WrongCall(f"this removes {what}: add --yes")
-    click.confirm(f"Remove {what}, and all data it stored?", abort=True, err=True)

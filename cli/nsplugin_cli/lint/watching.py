@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Final
 
 from nsplugin_cli.lint.cache import FOLDER
 from nsplugin_cli.lint.judging import SUFFIXES
@@ -16,13 +17,17 @@ def changes(paths: Iterable[Path]) -> Iterator[None]:
     """One item each time that something changed which a run would read, until Ctrl-C."""
     from watchfiles import watch
 
-    folders = {path if os.path.isdir(path) else path.parent for path in paths}
-    for _ in watch(*sorted(folders), watch_filter=lambda change, path: counts(path), step=50, debounce=400):
+    folders = sorted({Path(os.path.abspath(path if os.path.isdir(path) else path.parent)) for path in paths})
+    for _ in watch(*folders, watch_filter=lambda change, path: counts(Path(path), folders), step=50, debounce=400):
         yield
 
 
-def counts(path: str) -> bool:
-    """Whether a change of that file can change what a run finds."""
-    *folders, name = Path(path).parts
-    inside = not any(folder in SKIPPED or folder == FOLDER or folder == ".git" for folder in folders)
-    return inside and (name.lower().endswith(SUFFIXES) or name in (*FILE_NAMES, ".gitignore"))
+def counts(path: Path, folders: Iterable[Path]) -> bool:
+    """Whether a change of that file can change what a run finds that was asked for these folders."""
+    if not path.name.lower().endswith(SUFFIXES) and path.name not in (*FILE_NAMES, ".gitignore"):
+        return False
+    below = [path.relative_to(folder).parts[:-1] for folder in folders if path.is_relative_to(folder)]
+    return any(_SKIPPED.isdisjoint(parts) for parts in below or [()])
+
+
+_SKIPPED: Final = SKIPPED | {FOLDER, ".git"}

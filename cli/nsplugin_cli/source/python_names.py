@@ -196,7 +196,7 @@ def home_of(name: str, scope: Scope) -> Scope | None:
     current: Scope | None = scope
     while current is not None:
         if name in current.outer:
-            current = _outermost(current) if current.outer[name] == "global" else _enclosing(current)
+            current = _outermost(current) if current.outer[name] == "global" else current.parent
         elif name in current.stores and (current.kind != "class" or current is scope):
             return current
         else:
@@ -208,10 +208,6 @@ def _outermost(scope: Scope) -> Scope:
     while scope.parent is not None:
         scope = scope.parent
     return scope
-
-
-def _enclosing(scope: Scope) -> Scope | None:
-    return scope.parent
 
 
 def _parts(data: Items | Entries) -> Any:

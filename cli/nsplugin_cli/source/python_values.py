@@ -40,7 +40,7 @@ class Value:
 
 @record(kw_only=False)
 class Items:
-    """A list, tuple or set. An item that is ``UNKNOWN`` and ``several`` may be any number of items."""
+    """A list, tuple or set. An item that is ``UNKNOWN`` may stand for any number of items where the list is ``open``."""
 
     kind: type
     items: tuple[Value, ...]

@@ -30,6 +30,23 @@ def test_files_are_short() -> None:
     assert {where: length for where, length in lengths.items() if length > MAX_FILE} == {}
 
 
+def _beside(*folders: str) -> dict[str, str]:
+    """The texts of the modules in folders beside the packages."""
+    paths = (path for folder in folders for path in (source_tree.ROOT / folder).rglob("*.py"))
+    return {str(path.relative_to(source_tree.ROOT)): path.read_text(encoding="utf-8") for path in paths}
+
+
+def test_files_of_tests_are_short() -> None:
+    lengths = {where: len(text.splitlines()) for where, text in _beside("tests", "bench").items()}
+    assert {where: length for where, length in lengths.items() if length > MAX_FILE} == {}
+
+
+def test_tests_silence_no_check_and_cite_what_everybody_can_read() -> None:
+    """No type checker reads tests, so there is nothing to silence; numbers and titles of tickets say nothing outside."""
+    banned = re.compile("# type" + r": ignore|\b[Ii]ssue(:| \d| \")")
+    assert [where for where, text in _beside("tests", "bench").items() if banned.search(text)] == []
+
+
 def test_functions_are_short() -> None:
     """None over 60 lines, and a command's glue not over 40."""
     too_long = [

@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from engine_world import DAY, HOUR, SECOND, Ending, World, cogover, nextskin
-from nsplugin_core.operations import STATES, NotFound, Operations, TaskQuery, Unacceptable, state_named
+from nsplugin_core.clock import VirtualClock
+from nsplugin_core.operations import STATES, Deleted, NotFound, Operations, Retried, TaskQuery, Unacceptable, state_named
 from nsplugin_core.store.records import Enqueued
 from nsplugin_core.views import Counts, TaskPage, plain
 
@@ -211,6 +212,21 @@ def test_all_dead_letters_of_a_job_go_at_once(core: World, monkeypatch: pytest.M
     core.step()
     assert sorted(ops.delete_all("shop").deleted) == sorted([mail, *dead])
     assert ops.tasks(TaskQuery()).items == []
+
+
+def test_an_id_that_is_named_twice_counts_once(core: World) -> None:
+    core.install(nextskin(jobs=ONCE))
+    first, second = bury(core, 2)
+    ops = operations(core)
+    assert ops.retry([first, first, "TSKNONE", "TSKNONE"]) == Retried(queued=[first], dropped=[], missing=["TSKNONE"])
+    assert ops.delete([second, second]) == Deleted(deleted=[second], missing=[])
+
+
+def test_all_means_letters_of_a_core_whose_clock_is_ahead_too(core: World) -> None:
+    core.install(nextskin(jobs=ONCE))
+    dead = bury(core, 1)
+    behind = replace(operations(core), clock=VirtualClock(core.now - HOUR))
+    assert behind.retry_all("shop").queued == dead
 
 
 def test_disabling_keeps_tasks_and_uninstalling_removes_them(core: World) -> None:

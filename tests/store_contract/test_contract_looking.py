@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine_world import HOUR, MINUTE, NOON, Ending, World, cogover, nextskin
+from engine_world import HOUR, MINUTE, NOON, World, cogover, nextskin
 from nsplugin_core.clock import VirtualClock
 from nsplugin_core.dispatcher import GRACE_MS
 from nsplugin_core.store import MEMORY, open_store
@@ -12,22 +12,8 @@ from nsplugin_core.store.records import Horizon, TaskFilter
 from nsplugin_core.store.tasks import SqlTasks
 
 
-@pytest.fixture
-def shop(core: World) -> World:
-    core.install(nextskin(jobs={"sync": {"maxAttempts": 3, "timeoutMs": 60_000}, "other": {}}))
-    return core
-
-
-def fail(shop: World, error: str = "boom") -> None:
-    shop.hosts.script = lambda attempt: Ending("failure", error)
-
-
-def dead_letters(shop: World) -> list[str]:
-    return [task.id for task in shop.store.tasks.page(TaskFilter(plugin="shop", state="dead"))]
-
-
 def test_pages_list_without_payloads_and_go_on_where_they_ended(shop: World) -> None:
-    fail(shop)
+    shop.fail()
     shop.install(cogover())
     made = []
     for number in range(7):

@@ -264,3 +264,32 @@ def test_a_list_does_not_keep_the_dispatcher_waiting(tmp_path: Path) -> None:
         thread.join()
     store.close()
     assert seen
+
+
+def test_a_file_system_without_a_write_ahead_log_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As SQLite answers on a network's file system: readers and writers would keep each other waiting."""
+    import sqlite3
+
+    class Remote(sqlite3.Connection):
+        def execute(self, text: str, /, *parameters: Any) -> sqlite3.Cursor:
+            return super().execute(text.replace("= WAL", "= DELETE"), *parameters)
+
+    real = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda *place, **options: real(*place, factory=Remote, **options))
+    with pytest.raises(StoreError, match=r"write-ahead log \(journal mode delete\); put it on a local disk, or use PostgreSQL"):
+        open_store(f"sqlite:///{tmp_path / 'core.db'}")
+
+
+@pytest.mark.parametrize("name", ["InterfaceError", "DataError", "Warning"])
+def test_errors_that_sqlite_has_no_name_for_are_told_as_they_are(name: str, tmp_path: Path) -> None:
+    import sqlite3
+
+    error = getattr(sqlite3, name)("too big")
+
+    def fail(session: Any) -> None:
+        raise error
+
+    store = open_store(str(tmp_path / "core.db"))
+    with pytest.raises(type(error), match="too big"):
+        store._database.atomically(fail)
+    store.close()

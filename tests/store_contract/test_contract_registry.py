@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine_world import MINUTE, World, cogover, nextskin
+from engine_world import MINUTE, Ending, World, cogover, nextskin
 from nsplugin_core.registry import NoTimezone, OtherPlatform
 from nsplugin_core.store.errors import UnknownPlugin
 from nsplugin_core.store.records import TaskFilter
@@ -113,3 +113,18 @@ def test_what_was_installed_again_is_not_swept(core: World) -> None:
     assert kept.duplicate is False
     assert core.store.tasks.sweep(now=core.now, limit=10).total == 0
     assert core.task(kept.task_id).state == "queued"
+
+
+def test_k3_an_upgrade_gives_a_task_that_runs_the_new_limits_for_its_next_attempts(core: World) -> None:
+    core.install(nextskin(jobs={"sync": {"maxAttempts": 5}}))
+    core.hosts.script = lambda attempt: Ending("failure", "boom", after=5)
+    task = core.enqueue().task_id
+    core.step()
+    core.install(nextskin(jobs={"sync": {"maxAttempts": 2, "timeoutMs": 5_000}}))
+    core.forward(5)
+    assert (core.task(task).state, core.task(task).attempt, core.task(task).max_attempts) == ("queued", 1, 2)
+    core.clock.advance_to(core.task(task).run_at)
+    core.step()
+    assert core.hosts.started[1].timeout_ms == 5_000
+    core.forward(5)
+    assert core.task(task).state == "dead"

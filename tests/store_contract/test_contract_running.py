@@ -15,22 +15,7 @@ from nsplugin.runtime.enqueueing import checked
 from nsplugin.runtime.faults import Fault
 from nsplugin_core.attempts import Attempt
 from nsplugin_core.dispatcher import GRACE_MS
-from nsplugin_core.store.records import TaskFilter
 from nsplugin_core.store.tasks import SqlTasks
-
-
-@pytest.fixture
-def shop(core: World) -> World:
-    core.install(nextskin(jobs={"sync": {"maxAttempts": 3, "timeoutMs": 60_000}, "other": {}}))
-    return core
-
-
-def fail(shop: World, error: str = "boom") -> None:
-    shop.hosts.script = lambda attempt: Ending("failure", error)
-
-
-def dead_letters(shop: World) -> list[str]:
-    return [task.id for task in shop.store.tasks.page(TaskFilter(plugin="shop", state="dead"))]
 
 
 def test_x2_a_normal_return_is_success_and_the_task_is_dropped_when_done(shop: World) -> None:
@@ -56,7 +41,7 @@ def test_x1_at_least_once_the_dead_core_s_task_runs_again(shop: World) -> None:
 
 
 def test_x2_a_raise_is_failure_and_last_error_says_what(shop: World) -> None:
-    fail(shop, "no such key")
+    shop.fail("no such key")
     task = shop.enqueue().task_id
     shop.step()
     stored = shop.task(task)
@@ -99,7 +84,7 @@ def test_x2_a_result_that_arrives_at_the_timeout_is_late_though_nobody_looked_be
 
 def test_x3_each_wait_is_the_formula_s_with_the_injected_random(shop: World) -> None:
     shop.install(nextskin(jobs={"sync": {"maxAttempts": 12}}))
-    fail(shop)
+    shop.fail()
     task = shop.enqueue().task_id
     expected = random.Random(shop.seed)
     for attempt in range(1, 12):
@@ -114,7 +99,7 @@ def test_x3_each_wait_is_the_formula_s_with_the_injected_random(shop: World) -> 
 
 
 def test_x4_after_the_last_attempt_the_task_is_a_dead_letter(shop: World) -> None:
-    fail(shop, "still broken")
+    shop.fail("still broken")
     task = shop.enqueue(payload={"k": 1}).task_id
     shop.forward(HOUR, by=MINUTE)
     stored = shop.task(task)
@@ -157,7 +142,7 @@ def test_x6_while_the_host_is_unavailable_claiming_pauses_for_that_plugin_only(s
 
 
 def test_x6_a_deferred_attempt_is_given_back_and_last_error_untouched(shop: World) -> None:
-    fail(shop, "first")
+    shop.fail("first")
     task = shop.enqueue().task_id
     shop.step()
     shop.hosts.script = lambda attempt: Ending("deferred", "host exited")
@@ -233,26 +218,26 @@ def test_e6_success_frees_the_key(shop: World) -> None:
 
 
 def test_e6_a_dead_letter_frees_the_key(shop: World) -> None:
-    fail(shop)
+    shop.fail()
     first = shop.enqueue(dedupeKey="k")
     shop.forward(HOUR, by=MINUTE)
-    assert dead_letters(shop) == [first.task_id]
+    assert shop.dead_letters() == [first.task_id]
     assert shop.enqueue(dedupeKey="k").duplicate is False
 
 
 def test_a1_dead_letters_are_listed_and_one_can_be_deleted(shop: World) -> None:
-    fail(shop)
+    shop.fail()
     first, second = shop.enqueue().task_id, shop.enqueue().task_id
     shop.forward(HOUR, by=MINUTE)
-    assert sorted(dead_letters(shop)) == sorted([first, second])
+    assert sorted(shop.dead_letters()) == sorted([first, second])
     assert shop.store.tasks.delete([first], plugin="mail") == []
     assert shop.store.tasks.delete([first, "TSK000000000000"], plugin="shop") == [first]
-    assert dead_letters(shop) == [second]
+    assert shop.dead_letters() == [second]
     assert shop.store.tasks.attempts(first) == []
 
 
 def test_a2_a_retry_starts_from_0_attempts_under_a_new_claim(shop: World) -> None:
-    fail(shop)
+    shop.fail()
     task = shop.enqueue().task_id
     shop.forward(HOUR, by=MINUTE)
     shop.hosts.script = lambda attempt: Ending()
@@ -260,11 +245,11 @@ def test_a2_a_retry_starts_from_0_attempts_under_a_new_claim(shop: World) -> Non
     assert (shop.task(task).attempt, shop.task(task).claim, shop.task(task).run_at) == (0, 3, shop.now)
     shop.step()
     assert (shop.hosts.started[-1].attempt, shop.hosts.started[-1].claim) == (1, 4)
-    assert dead_letters(shop) == []
+    assert shop.dead_letters() == []
 
 
 def test_a2_a_retried_dead_letter_is_dropped_when_its_key_is_queued(shop: World) -> None:
-    fail(shop)
+    shop.fail()
     old = shop.enqueue(dedupeKey="k").task_id
     shop.forward(HOUR, by=MINUTE)
     new = shop.enqueue(dedupeKey="k", delaySec=3600).task_id
@@ -274,30 +259,30 @@ def test_a2_a_retried_dead_letter_is_dropped_when_its_key_is_queued(shop: World)
 
 
 def test_a2_of_two_dead_letters_with_one_key_one_is_retried(shop: World) -> None:
-    fail(shop)
+    shop.fail()
     first = shop.enqueue(dedupeKey="k").task_id
     shop.forward(HOUR, by=MINUTE)
     second = shop.enqueue(dedupeKey="k").task_id
     shop.forward(HOUR, by=MINUTE)
     results = shop.store.tasks.retry([first, second], plugin="shop", now=shop.now)
     assert sorted(results.values()) == [False, True]
-    assert dead_letters(shop) == []
+    assert shop.dead_letters() == []
 
 
 def test_a3_dead_letters_are_kept_30_days(shop: World) -> None:
-    fail(shop)
+    shop.fail()
     task = shop.enqueue().task_id
     shop.forward(HOUR, by=MINUTE)
     died = shop.task(task).finished_at
     assert died is not None
     shop.clock.advance_to(died + 30 * DAY - 1)
     shop.sweeper.run_once(shop.now)
-    assert dead_letters(shop) == [task]
+    assert shop.dead_letters() == [task]
     assert len(shop.store.tasks.attempts(task)) == 3, "its attempts stay with it"
     shop.clock.advance_to(died + 30 * DAY)
     while shop.sweeper.run_once(shop.now):
         pass
-    assert dead_letters(shop) == []
+    assert shop.dead_letters() == []
     assert shop.store.tasks.attempts(task) == []
 
 
@@ -319,7 +304,7 @@ def test_a4_disabling_keeps_tasks_and_enabling_continues_them(shop: World) -> No
 
 def test_a4_uninstalling_removes_tasks_and_dead_letters(shop: World) -> None:
     shop.install(nextskin("mail", jobs={"send": {}}))
-    fail(shop)
+    shop.fail()
     dead = shop.enqueue().task_id
     shop.forward(HOUR, by=MINUTE)
     shop.hosts.script = lambda attempt: None
@@ -337,11 +322,11 @@ def test_a4_uninstalling_removes_tasks_and_dead_letters(shop: World) -> None:
 
 
 def test_a5_last_error_holds_500_characters_and_nothing_a_store_can_t(shop: World) -> None:
-    fail(shop, "ü" * 499 + "\0" + "x" * 500 + "\ud800")
+    shop.fail("ü" * 499 + "\0" + "x" * 500 + "\ud800")
     task = shop.enqueue().task_id
     shop.step()
     assert shop.task(task).last_error == "ü" * 499 + "\N{REPLACEMENT CHARACTER}"
-    fail(shop, "half \ud83d pair")
+    shop.fail("half \ud83d pair")
     shop.clock.advance_to(shop.task(task).run_at)
     shop.step()
     assert shop.task(task).last_error == "half ? pair"
@@ -360,7 +345,7 @@ def test_e1_a_job_that_an_upgrade_removed_after_the_check_is_refused_by_the_stor
 
 
 def test_k3_an_upgrade_gives_waiting_tasks_the_new_limits(shop: World) -> None:
-    fail(shop)
+    shop.fail()
     fresh, tried = shop.enqueue(delaySec=86_400).task_id, shop.enqueue().task_id
     shop.step()
     shop.install(nextskin(jobs={"sync": {"maxAttempts": 1, "timeoutMs": 5_000}, "other": {}}))

@@ -64,10 +64,11 @@ INSERT INTO usage (plugin, unfinished) SELECT %(plugin)s, count(*) FROM task WHE
 ON CONFLICT (plugin) DO NOTHING;
 
 -- name: limit_waiting
--- A task that has had as many attempts as the new limit, or more, gets one last attempt.
+-- A task that has had as many attempts as the new limit, or more, gets one last attempt;
+-- one that runs has them from its next attempt on.
 UPDATE task t SET max_attempts = greatest(i.max_attempts, t.attempt + 1), timeout_ms = i.timeout_ms
 FROM json_to_recordset(%(jobs)s::json) AS i (name text, max_attempts integer, timeout_ms integer)
-WHERE t.plugin = %(plugin)s AND t.state = 'queued' AND t.job = i.name;
+WHERE t.plugin = %(plugin)s AND t.job = i.name;
 
 -- name: lock_removal
 SELECT id FROM plugin WHERE id = %(plugin)s FOR UPDATE;

@@ -58,10 +58,11 @@ INSERT INTO usage (plugin, unfinished) SELECT :plugin, count(*) FROM task WHERE 
 ON CONFLICT (plugin) DO NOTHING;
 
 -- name: limit_waiting
--- A task that has had as many attempts as the new limit, or more, gets one last attempt.
+-- A task that has had as many attempts as the new limit, or more, gets one last attempt;
+-- one that runs has them from its next attempt on.
 UPDATE task SET max_attempts = max(i.value ->> 'max_attempts', attempt + 1), timeout_ms = i.value ->> 'timeout_ms'
 FROM json_each(:jobs) i
-WHERE task.plugin = :plugin AND task.state = 'queued' AND task.job = i.value ->> 'name';
+WHERE task.plugin = :plugin AND task.job = i.value ->> 'name';
 
 -- name: lock_removal
 -- The write lock of the transaction is enough.

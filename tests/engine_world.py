@@ -24,7 +24,7 @@ from nsplugin_core.events import EngineEvent
 from nsplugin_core.registry import Registry
 from nsplugin_core.scheduler import Scheduler
 from nsplugin_core.store import SqlStore, open_store
-from nsplugin_core.store.records import Enqueued, Task
+from nsplugin_core.store.records import Enqueued, Task, TaskFilter
 from nsplugin_core.sweeper import Sweeper
 
 STORES = ("sqlite", "postgres")
@@ -200,6 +200,14 @@ class World:
         task = self.store.tasks.task(task_id)
         assert task is not None, f"task {task_id} is not stored"
         return task
+
+    def fail(self, error: str = "boom") -> None:
+        """From now on every attempt fails."""
+        self.hosts.script = lambda attempt: Ending("failure", error)
+
+    def dead_letters(self, plugin: str = "shop") -> list[str]:
+        """The ids of a plugin's dead letters."""
+        return [task.id for task in self.store.tasks.page(TaskFilter(plugin=plugin, state="dead"))]
 
     def types(self, *kinds: str) -> list[str]:
         """The events told so far, only those of these types if any are named."""

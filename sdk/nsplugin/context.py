@@ -54,7 +54,7 @@ class KeyValue(Protocol):
         ...
 
     def set(self, key: str, value: Json, *, ttl_sec: int | None = None) -> Call[None]:
-        """Store JSON data under a key, for ``ttl_sec`` seconds or for good."""
+        """Store JSON data under a key, for ``ttl_sec`` seconds (1–31536000) or for good. Raises at once for another number."""
         ...
 
     def delete(self, key: str) -> Call[None]:
@@ -67,7 +67,10 @@ class KeyValue(Protocol):
 
 
 class Log(Protocol):
-    """The log. Fields are JSON data beside the message, by name or as mappings; never put secrets there. Never raises."""
+    """The log. Fields are JSON data beside the message, by name or as mappings; never put secrets there. Never raises.
+
+    Positional arguments that are no mappings become ``value``, ``value2`` and so on; what is no JSON is written as text.
+    """
 
     def debug(self, message: object, /, *args: Any, **fields: Json) -> None:
         """For whoever looks for a fault."""

@@ -22,7 +22,7 @@ def to_minute(moment: datetime) -> int:
 
 
 def to_datetime(minute: int) -> datetime:
-    """The aware UTC datetime of a minute of the years 1 to 9999."""
+    """The aware UTC datetime of a minute of the years 1 to 9999. Raises ``OverflowError`` for another one."""
     from datetime import UTC
 
     return _naive(minute).replace(tzinfo=UTC)

@@ -98,7 +98,11 @@ class IllegalTransition(ValueError):
 
 
 def advance(state: State, event: Event, situation: Situation) -> Next:
-    """The only way from one state to the next. Raises :class:`IllegalTransition` where the table has no row."""
+    """What an event makes of a task. Raises :class:`IllegalTransition` where the table has no row.
+
+    The engine asks it how an attempt's ending goes on. Claiming, and what an administrator, time or an installation does to
+    many tasks at once, is SQL beside the table: ``tests/store_contract/test_contract_models.py`` holds both to one model.
+    """
     for row in _BY_STEP.get((state, event), ()):
         if _WHEN[row.when](event, situation):
             return _next(row, situation)

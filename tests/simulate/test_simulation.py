@@ -76,6 +76,25 @@ def test_an_outage_is_made_up_once_and_its_attempts_are_spent() -> None:
     assert told(again)[0] == "03:30:00 catch-up" and again.summary.catch_ups == 1 and again.summary.fires == 2
 
 
+def test_an_attempt_lost_in_an_outage_is_found_when_its_lease_is_over() -> None:
+    """spec/core.md Q2: also where a later attempt's lease runs out before it, and that attempt succeeds."""
+    manifest = nextskin(long={"timeoutMs": 600_000}, short={"timeoutMs": 60_000})
+    orders = [
+        EnqueueOrder(at=at(f"2026-06-01T{moment}"), job=("stock", job), payload=None)
+        for moment, job in (("01:00:00", "long"), ("01:02:00", "short"))
+    ]
+    found = run(
+        manifest, "2026-06-01T00:30", "2026-06-01T02:00", enqueues=orders,
+        takes={("stock", "long"): 30_000, ("stock", "short"): 500},
+        outages=((at("2026-06-01T01:00:10"), at("2026-06-01T01:01")),),
+    )  # fmt: skip
+    assert told(found) == [
+        "01:00:00 enqueue", "01:00:00 attempt 1",
+        "01:02:00 enqueue", "01:02:00 attempt 1", "01:02:00 success 1",
+        "01:10:15 lost 1", "01:10:15 retry 1", "01:10:15 attempt 2", "01:10:45 success 2",
+    ]  # fmt: skip
+
+
 def test_cogover_makes_nothing_up() -> None:
     """spec/cogover.md C2."""
     outage = (at("2026-06-01T00:50"), at("2026-06-01T03:30"))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from nsplugin.handlers import is_a, type_name
+from nsplugin.handlers import type_name
 from nsplugin.platforms import EnqueuePolicy
 from nsplugin.runtime.calls import Call
 from nsplugin.runtime.enqueueing import INVALID, checked, option_names
@@ -88,9 +88,12 @@ def _mapping(policy: EnqueuePolicy, options: Any) -> dict[str, Any]:
     if options is None:
         return {}
     if not isinstance(options, Mapping):
-        kind = "a class" if is_a(options, type) else f"an instance of {type_name(options)}"
         example = f'{{"{policy.delay_field}": …}} or {_snake(policy.delay_field)}=…'
-        raise Fault(INVALID, f"{policy.method}: options is {kind}; write a mapping: {example}", option="options")
+        raise Fault(
+            INVALID,
+            f"{policy.method}: options is an instance of {type_name(options)}; write a mapping: {example}",
+            option="options",
+        )
     return dict(options)
 
 

@@ -14,18 +14,21 @@ from nsplugin_cli.diagnostic import WrongCall
 
 TEMPLATES: Final = Path(__file__).with_name("templates")
 MARK: Final = ".tmpl"
+LOCALLY: Final = {"cogover": " --providers standins:local --allow-internal-system"}
+"""What the commands that run a plugin on its author's machine need: records, and leave for runs without a user to use them."""
 
 
 def files(platform: Platform, plugin_id: str) -> dict[str, str]:
     """The text of each file by its path in the repository."""
     own, shared = (TEMPLATES / name for name in (platform.name, "shared"))
-    entry = next(path.name.removesuffix(MARK) for path in own.iterdir() if not path.name.startswith("test_"))
+    entry = next(path.name.removesuffix(MARK) for path in own.iterdir() if not path.name.startswith(("test_", "standins")))
     values = {
         "platform": platform.name,
         "title": platform.title,
         "id": plugin_id,
         "entry": entry,
         "test": f"test_{entry}",
+        "run": LOCALLY.get(platform.name, ""),
         "manifest": f"{FOLDER}/{entry.removesuffix('.py')}{SUFFIX}",
     }
     found = ((root, path) for root in (own, shared) for path in sorted(root.rglob(f"*{MARK}")))

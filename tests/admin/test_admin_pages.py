@@ -57,6 +57,13 @@ def test_plugins_are_listed_with_their_work(tmp_path: Path) -> None:
     assert "shop NextSkin · 1.0.0 · 3 jobs Enabled 2 1 4 in 2 min 2026-06-01 13:00:00 UTC" in text
 
 
+def test_a_cogover_project_is_of_no_site_and_its_schedules_have_their_zones(tmp_path: Path) -> None:
+    with site(tmp_path) as page:
+        furnish(page)
+        text = seen(page.client(), "/admin/plugins/orders")
+    assert "orders Enabled Cogover Disable" in text
+
+
 def test_a_plugin_s_page_shows_all_of_it(tmp_path: Path) -> None:
     """spec/core.md Administration page: jobs, schedules with next fire, queue depth, recent runs, dead letters."""
     with site(tmp_path) as page:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import runpy
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -12,9 +13,12 @@ from pathlib import Path
 
 import pytest
 
+import developing
 import fixture_runs
 from nsplugin.platforms import NAMES
 from nsplugin.testing import Bench
+from service_world import NSPLUGIN
+from waiting import until
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +44,7 @@ def test_what_is_made_builds_and_checks_at_once(made: Path) -> None:
 
 def test_what_is_made_lints_clean(made: Path) -> None:
     code, out, _ = fixture_runs.call(["lint", str(made), "--strict", "--no-cache"])
-    assert (code, out) == (0, "No problems in 2 files.\n")
+    assert (code, out) == (0, f"No problems in {len(list(made.glob('*.py')))} files.\n")
 
 
 def test_its_own_tests_pass_under_plain_pytest(made: Path) -> None:
@@ -70,12 +74,47 @@ def test_every_way_that_it_meets_people_is_there(made: Path) -> None:
         "nsplugin.toml",
     }
     config = tomllib.loads((made / "nsplugin.toml").read_text())
-    assert names == shared | {config["entry"], f"test_{config['entry']}"}
+    standins = {"standins.py"} if config["platform"] == "cogover" else set[str]()
+    assert names == shared | standins | {config["entry"], f"test_{config['entry']}"}
     assert all("{{" not in (made / name).read_text() for name in names)
-    assert all(f"\nnsplugin {each} " in (made / "README.md").read_text() for each in ("simulate", "dev"))
+    assert _of_readme(made, "dev")
     for command in ("nsplugin lint", "nsplugin build", "nsplugin check", "pytest"):
         assert command in (made / "README.md").read_text()
         assert command in (made / ".github/workflows/nsplugin.yml").read_text()
+
+
+def _of_readme(made: Path, command: str) -> list[str]:
+    """The arguments that its README names for a command."""
+    (line,) = re.findall(rf"^nsplugin ({command}\b.*)$", (made / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    return shlex.split(line)
+
+
+def test_its_jobs_succeed_as_its_readme_runs_them(made: Path) -> None:
+    """Those that schedules start and the others, on a week of virtual time."""
+    given = {"plugin.py": ['expire={"key": "a"}'], "main.py": ["recalc_totals"]}
+    enqueued = given[tomllib.loads((made / "nsplugin.toml").read_text())["entry"]]
+    command = [*NSPLUGIN, *_of_readme(made, "simulate"), "--format", "json", *(f"--enqueue={each}" for each in enqueued)]
+    done = subprocess.run(command, cwd=made, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    summary = json.loads(done.stdout)["summary"]
+    assert (summary["attempts"], summary["succeeded"], summary["deadLetters"]) == (8, 8, 0)
+
+
+def test_its_jobs_succeed_under_dev_as_its_readme_runs_it(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(made)
+    options = _of_readme(Path(), "dev")[1:]
+    jobs = (
+        {"expire": '{"key": "a"}'}
+        if Path("plugin.py").exists()
+        else dict.fromkeys(["recalc_totals", "cancel_stale_orders"], "{}")
+    )
+    with developing.running(Path.cwd(), *options) as dev:
+        for job, payload in jobs.items():
+            database = f"sqlite:///{Path.cwd() / '.nsplugin' / 'core.db'}"
+            done = fixture_runs.call(["jobs", "enqueue", "my-plugin", job, "--payload", payload, "--database", database])
+            assert done[0] == 0, done
+        until(lambda: len(dev.events("success")) == len(jobs), "the tasks")
+        assert not dev.events("failure") and dev.interrupt() == 0
 
 
 def test_nothing_that_exists_is_overwritten() -> None:

@@ -142,6 +142,7 @@ def about(view: PluginView) -> dict[str, Any]:
         "words": platform.words,
         "letter": platform.words.dead_letter,
         "dead_days": platform.retention.dead_days,
+        "site_zone": view.timezone if platform.cron.time_zone == "site" else "",
     }
 
 

@@ -44,8 +44,8 @@ class SourceFile:
     """One file, read. ``unreadable`` is the one finding (NSP003) of a file that does not parse; it then has no definitions.
 
     ``ignores``: the comments that silence findings, whether or not the file defines anything. ``lacks``: the module surely has
-    none of the attributes that were asked for; ``instead``: what surely is no definition stands in one: the platform by name, the
-    value in words, its place.
+    none of the attributes that were asked for; ``instead``: what surely is no definition stands in one: the platform by name,
+    the value in words, its place.
     """
 
     path: str

@@ -17,7 +17,7 @@ VERSION = "nsplugin_cli.__version__"
 
 SIBLINGS = {"source", "rules", "report"}
 LAYERS = (
-    {"diagnostic", "facts", "terminal", "progress"},
+    {"diagnostic", "facts", "git_patterns", "progress", "regular_file", "terminal"},
     {"rules"},
     {"catalogue", "rule_names"},
     {"project_keys"},

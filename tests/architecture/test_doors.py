@@ -26,7 +26,7 @@ DOORS = {
     "rfc8785": ("nsplugin.canonical",),
     "tzdata": ("nsplugin.cron.zones",),
     "tomli": ("nsplugin.platforms", "nsplugin_cli.project"),
-    "pathspec": ("nsplugin_cli.lint",),
+    "pathspec": ("nsplugin_cli.git_patterns", "nsplugin_cli.lint"),
     "watchfiles": ("nsplugin_cli.lint", "nsplugin_core.development"),
     "sqlite3": ("nsplugin_core.store",),
     "psycopg": ("nsplugin_core.store",),

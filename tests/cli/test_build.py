@@ -401,3 +401,18 @@ def test_a_name_that_the_sdk_does_not_have_is_answered_with_one_that_it_has(line
     plugin("plugin.py", line + "\n")
     (finding,) = build()[1]["diagnostics"]
     assert finding["code"] == "NSP003" and str(finding["hint"]).startswith(hint)
+
+
+@pytest.mark.parametrize("suffix", ["ts", "mts", "cts", "tsx", "js", "mjs", "cjs", "jsx"])
+def test_a_typescript_file_is_built_by_its_own_tools(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"plugin.{suffix}"
+    path.write_text("")
+    says = f"plugin.{suffix} is built by its platform's own tools: nsplugin builds Python"
+    assert fixture_runs.call(["build", str(path)]) == (2, "", f"Error: {says}\n")
+
+
+def test_a_file_that_no_import_can_name_is_a_wrong_call(tmp_path: Path) -> None:
+    path = tmp_path / "a.b.py"
+    path.write_text("")
+    says = "a.b.py cannot be imported: its name has a dot, write a_b.py"
+    assert fixture_runs.call(["build", str(path)]) == (2, "", f"Error: {says}\n")

@@ -152,7 +152,8 @@ def test_a_project_file_that_is_named_is_no_source(tmp_path: Path, monkeypatch: 
     of_both(tmp_path, monkeypatch, {"nsplugin.toml": 'entry = "plugn.py"\n', "plugin.py": "x = ("})
     assert [each[0] for each in said("lint", "nsplugin.toml")] == ["NSP002"]
     code, _, error = fixture_runs.call(["lint", "nsplugin.toml", "--ignore", "NSP002"])
-    assert (code, error) == (0, "there is no source to lint: no Python, TypeScript or JavaScript that git does not ignore\n")
+    besides = "besides what git ignores, hidden folders, and such as build and dist"
+    assert (code, error) == (0, f"there is no source to lint: no Python, TypeScript or JavaScript {besides}\n")
 
 
 def test_a_kept_verdict_knows_what_the_entry_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,10 @@ from pathlib import Path
 import pytest
 
 from lint_world import findings, lint, plugin, write
+from nsplugin.record import replace
+from nsplugin.rules._family import Problem
+from nsplugin_cli.lint import fixing, judging
+from nsplugin_cli.lint.judging import Judged
 
 MENDED = [
     ("@daily", "0 0 * * *"),
@@ -248,3 +252,21 @@ def test_a_folder_that_takes_no_file_leaves_all_as_it_was(tmp_path: Path, monkey
     assert said.code == 1
     assert [path.name for path in tmp_path.iterdir()] == ["plugin.py"]
     assert (tmp_path / "plugin.py").read_text() == plugin("@daily")
+
+
+def test_one_change_for_the_worse_keeps_no_other_from_being_made(tmp_path: Path) -> None:
+    jobs, crons = (", ".join(each.format(n) for n in range(16)) for each in ('"j{}": Job(tidy)', 'Cron("@daily", job="j{}")'))
+    source = plugin().replace('{"tidy": Job(tidy)}', f"{{{jobs}}}").replace('Cron("0 3 * * *", job="tidy")', crons)
+    path = str(write(tmp_path, plugin_py=source) / "plugin.py")
+
+    def judge(data: bytes) -> Judged:
+        judged = judging.judge(data, path, judging.Setting(), None)
+        worse = Problem(code="NSP999", name="worse", severity="error", pointer="", message="worse")
+        kept = b'Cron("@daily", job="j7")' in data
+        return judged if kept else replace(judged, problems=(*judged.problems, worse))
+
+    mended = fixing.mend(path, source.encode(), judge, lambda judged: judged.problems)
+    assert mended is not None and mended.findings == 15
+    assert mended.after.decode() == source.replace("@daily", "0 0 * * *").replace(
+        'Cron("0 0 * * *", job="j7")', 'Cron("@daily", job="j7")'
+    )

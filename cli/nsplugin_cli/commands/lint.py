@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 def command(paths: tuple[Path, ...], select: str, ignore: str, cache: bool, name: Path | None, watch: bool, **how: Any) -> int:
     """Find what build finds, and what only the source shows, without executing a line of it.
 
-    PATH is a file or a folder; without one, the current folder. - is standard input. What git ignores is left out.
+    PATH is a file or a folder; without one, the current folder. - is standard input. Below a folder, what git ignores is
+    left out, and so are hidden folders and build, dist, venv, node_modules, site-packages and __pycache__.
     """
     from nsplugin_cli.lint import run
     from nsplugin_cli.lint.examining import MAX_BYTES
@@ -116,7 +117,8 @@ def _remarks(outcome: Outcome) -> int:
     from nsplugin_cli.sources import shown
 
     if not outcome.tasks:
-        terminal.say("there is no source to lint: no Python, TypeScript or JavaScript that git does not ignore")
+        besides = "besides what git ignores, hidden folders, and such as build and dist"
+        terminal.say(f"there is no source to lint: no Python, TypeScript or JavaScript {besides}")
     for path, why in outcome.unread:
         terminal.say(f"{shown(Path(path))} was skipped: {why}")
     if outcome.lacking:

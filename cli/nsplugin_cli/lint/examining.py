@@ -13,8 +13,9 @@ except ImportError:
 
 from nsplugin.record import record
 from nsplugin_cli import regular_file
-from nsplugin_cli.lint.judging import TYPESCRIPT, Judged, Setting, judge, mentions_definer
+from nsplugin_cli.lint.judging import Judged, Setting, judge, mentions_definer
 from nsplugin_cli.source.definition import Resolve
+from nsplugin_cli.source.discover import TYPESCRIPT
 
 MAX_BYTES: Final = 1 << 20
 """More of a file is not read: the readers refuse it at one byte more."""

@@ -15,7 +15,8 @@ from typing import Final, NamedTuple
 
 from nsplugin.rules._family import Problem
 from nsplugin.spans import Span
-from nsplugin_cli.lint.judging import TYPESCRIPT, Judged
+from nsplugin_cli.lint.judging import Judged
+from nsplugin_cli.source.discover import TYPESCRIPT
 
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 _LITERAL: Final = re.compile(r"""(['"`])[^'"`\\\r\n]*\1""")
@@ -73,8 +74,17 @@ def _best(path: str, data: bytes, judged: Judged, edits: list[Edit], judge: Judg
     found = _tried(path, data, judged, edits, judge)
     if found is not None or len(edits) < 2:
         return found
-    singly = (_tried(path, data, judged, [edit], judge) for edit in edits)
-    return next((each for each in singly if each is not None), None)
+    return _singly(path, data, judged, edits, judge)
+
+
+def _singly(path: str, data: bytes, judged: Judged, edits: list[Edit], judge: Judge) -> tuple[bytes, Judged] | None:
+    """Every edit that makes the file better, the last first: those before it stay where they are."""
+    best = None
+    for edit in reversed(edits):
+        found = _tried(path, data, judged, [edit], judge)
+        if found is not None:
+            best = data, judged = found
+    return best
 
 
 def _tried(path: str, data: bytes, judged: Judged, edits: list[Edit], judge: Judge) -> tuple[bytes, Judged] | None:

@@ -17,9 +17,9 @@ from nsplugin_cli.facts import Ignore
 from nsplugin_cli.rules import family
 from nsplugin_cli.rules.subject import SourceSubject
 from nsplugin_cli.source.definition import Resolve, SourceDefinition, SourceFile
+from nsplugin_cli.source.discover import TYPESCRIPT
 
 MANIFEST_VERSION: Final = 1
-TYPESCRIPT: Final = (".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx")
 SUFFIXES: Final = (".py", *TYPESCRIPT)
 _PLAIN: Final = ("definePlugin", "defineJob")
 

@@ -17,6 +17,7 @@ from nsplugin_cli.project_keys import entry_parts, kind
 
 GUESSES: Final = ("plugin.py", "main.py")
 MARKS: Final = (b"define_plugin", b"define_job")
+TYPESCRIPT: Final = (".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx")
 SKIPPED: Final = frozenset({"node_modules", "__pycache__", "site-packages", "build", "dist", "venv"})
 MAX_FOLDERS: Final = 50_000
 MAX_GUESS_BYTES: Final = 1 << 20
@@ -97,6 +98,8 @@ def _of_file(path: Path) -> Target:
         configured = of_project(above)
         if configured.file == path:
             return configured
+    if "." in path.stem:
+        raise WrongCall(f"{path.name} cannot be imported: its name has a dot, write {path.stem.replace('.', '_')}.py")
     project = above or Project(folder=path.parent)
     module = ".".join(path.relative_to(project.folder).with_suffix("").parts)
     return Target(project=project, module=module, file=path)
@@ -104,7 +107,7 @@ def _of_file(path: Path) -> Target:
 
 _OTHERS: Final = {
     ".json": "no source: to judge a manifest, use nsplugin check",
-    **dict.fromkeys((".ts", ".tsx", ".js", ".mjs"), "built by its platform's own tools: nsplugin builds Python"),
+    **dict.fromkeys(TYPESCRIPT, "built by its platform's own tools: nsplugin builds Python"),
 }
 
 

@@ -76,7 +76,7 @@ LOADING: Final[tuple[Rule[Subject], ...]] = (
         name="entry-raised",
         severity="error",
         summary="A source cannot be read, or importing the entry raised an exception or ended the process.",
-        why="A host imports the entry as build does, and fails as it does; lint imports nothing, and tells what cannot be read.",
+        why="A host imports the entry as build does, and fails as it does. lint imports nothing, and says what cannot be read.",
         bad="import os\n\nTOKEN = os.environ['TOKEN']\n\n" + _PLUGIN,
         good=_PLUGIN,
         source="spec/cli.md build",

@@ -15,6 +15,8 @@ from typing import Any, Final
 from nsplugin.json_limits import DEPTH, SAFE_INTEGER
 from nsplugin.pointers import UNKNOWN
 
+_TOO_DEEP: Final = "nested too deeply for a canonical form"
+
 
 def canonical(value: Any) -> bytes:
     """The RFC 8785 form of a JSON value, UTF-8.
@@ -29,7 +31,7 @@ def canonical(value: Any) -> bytes:
     except TypeError:
         pass  # the library names what is not JSON
     except RecursionError:
-        raise ValueError("nested too deeply for a canonical form") from None
+        raise ValueError(_TOO_DEEP) from None
     return _exactly(value)
 
 
@@ -63,7 +65,10 @@ def json_size(value: Any) -> int:
 def _exactly(value: Any) -> bytes:
     import rfc8785
 
-    return rfc8785.dumps(value)
+    try:
+        return rfc8785.dumps(value)
+    except RecursionError:
+        raise ValueError(_TOO_DEEP) from None
 
 
 def compact_size(value: Any) -> int | None:
@@ -102,10 +107,16 @@ def without_floats(value: Any) -> bool:
 def _pretty(value: Any, newline: str) -> str:
     inner = newline + "  "
     if isinstance(value, dict):
-        return _enclose("{", [f"{_pretty(key, inner)}: {_pretty(item, inner)}" for key, item in value.items()], newline, "}")
+        return _enclose("{", [f"{_key(key)}: {_pretty(item, inner)}" for key, item in value.items()], newline, "}")
     if isinstance(value, (list, tuple)):
         return _enclose("[", [_pretty(item, inner) for item in value], newline, "]")
     return encode_basestring(value) if isinstance(value, str) else _plain(value)
+
+
+def _key(key: Any) -> str:
+    if isinstance(key, str):
+        return encode_basestring(key)
+    raise ValueError(f"a key of JSON is a string, not {key!r}")
 
 
 def _enclose(opening: str, items: list[str], newline: str, closing: str) -> str:

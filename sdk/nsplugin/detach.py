@@ -45,7 +45,8 @@ def detach(value: Any) -> Any:
     """A copy of JSON-like data that shares nothing mutable with ``value``.
 
     Subclasses of str, int, float, list and dict become those types; tuples stay tuples (the rules refuse them); any other
-    object becomes a stand-in of its type's name. Cycles stay cycles. Raises :class:`TooLarge` for more values than 200,000.
+    object becomes a stand-in of its type's name. Cycles stay cycles, but for those through a tuple, which
+    hold a stand-in. Raises :class:`TooLarge` for more values than 200,000.
     """
     return _Copy().of(value, 0)
 

@@ -63,12 +63,16 @@ _PLAIN: Final = {
 """Types whose subclasses JSON writes as the type itself, so that the class is lost."""
 
 
+_AS: Final = {"tuple": "list"}
+
+
 def instead(value: Any) -> Fault:
     """The fault of a value whose exact type is none of JSON's."""
     kind = type(value)
     if kind is tuple:
         return Fault("a tuple is not JSON: it would become a list", "write a list: [1, 2]")
-    names = [class_name(each) for each in type.__dict__["__mro__"].__get__(kind)]
+    classes = type.__dict__["__mro__"].__get__(kind)
+    names = [class_name(each) for each in classes]
     if issubclass(kind, StandIn):
         names += kind.bases
     for name, (what, loss, hint) in _INSTEAD.items():
@@ -77,11 +81,13 @@ def instead(value: Any) -> Fault:
     if "__dataclass_fields__" in kind.__dict__:
         return Fault(f"JSON has no form for a dataclass ({names[0]})", "write dataclasses.asdict(value)")
     base = next((name for name in names if name in _PLAIN), None)
-    return _subclass(names[0], base) if base else _unknown(value)
+    if base is None:
+        return _unknown(value)
+    named = base == "tuple" and any("_asdict" in type.__dict__["__dict__"].__get__(each) for each in classes)
+    return _subclass(names[0], base, "write value._asdict()" if named else f"write {_AS.get(base, base)}(value)")
 
 
-def _subclass(name: str, base: str) -> Fault:
-    hint = "write value._asdict()" if base == "tuple" else f"write {base}(value)"
+def _subclass(name: str, base: str, hint: str) -> Fault:
     return Fault(f"{_an(name)} is not JSON: it would become {_PLAIN[base]} and lose its class", hint)
 
 

@@ -14,4 +14,4 @@ TEXT_BYTES: Final = 1 << 20
 """How long a JSON text may be, in bytes of UTF-8."""
 
 FINDINGS: Final = 100
-"""How many findings one text or value gives at most; one more then says how many it has in all."""
+"""How many findings one text or value gives at most; one more then says that there are others."""

@@ -10,6 +10,7 @@ from nsplugin.canonical import digest, pretty
 from nsplugin.cron import normalise, zone
 from nsplugin.errors import DefinitionError
 from nsplugin.frozen import FrozenDict, freeze, thaw
+from nsplugin.json_schema.mismatch import has_unknown
 from nsplugin.platforms import Platform
 from nsplugin.pointers import UNKNOWN, join
 from nsplugin.record import record
@@ -210,6 +211,8 @@ class _Filling:
 
 
 def _as_it_is(filling: _Filling, schema: Mapping[str, Any], value: Any, pointer: str) -> Any:
+    if has_unknown(value):
+        raise ValueError(f"{pointer} is not known without running the plugin")
     return thaw(value)
 
 

@@ -12,7 +12,7 @@ from nsplugin.rules._family import Found
 from nsplugin.wording import plain, quoted
 
 ENTRY: Final = r"[^\s:./\\]+(?:\.[^\s:./\\]+)*:[^\s:./\\]+(?:\.[^\s:./\\]+)*"
-"""A module and the attribute in it; never a path, which could lead out of the plugin's folder (spec/manifest.md M1)."""
+"""A module and the attribute in it; never a path, which could lead out of the plugin's folder (spec/manifest.md M6)."""
 
 _ENTRY: Final = pattern(ENTRY)
 _BLANK: Final = pattern(r"\s")

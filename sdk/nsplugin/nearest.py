@@ -8,7 +8,8 @@ from typing import Final
 
 LONGEST: Final = 128
 MOST: Final = 500
-"""No longer word and no more candidates are compared: a suggestion is a courtesy, and foreign input must not make it slow."""
+_LETTERS: Final = 8_000
+"""No longer word, no more candidates and no more letters in all are compared: a suggestion is a courtesy, and foreign input must not make it slow."""
 
 
 def fold(name: str) -> str:
@@ -39,6 +40,8 @@ def look_up(word: str, table: Mapping[str, str]) -> str | None:
 def _nearest(word: str, candidates: Iterable[str], within: int) -> str | None:
     limit = within if len(word) > 4 else 1 if len(word) > 2 else 0
     near = [name for name in candidates if abs(len(name) - len(word)) <= limit]
+    if len(word) * len(near) > _LETTERS:
+        return None
     away = {name: _distance(word.casefold(), name.casefold(), limit) for name in near}
     least = min(away.values(), default=limit + 1)
     best = [name for name in near if away[name] == least]

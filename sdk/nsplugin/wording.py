@@ -44,7 +44,7 @@ def plain(text: str) -> str:
 
 
 def clipped(text: str) -> str:
-    """The text on one line of printable characters, shortened in its middle part with an ellipsis when it is long."""
+    """The text on one line of printable characters, its end cut off with an ellipsis when it is long."""
     text = plain(text)
     shown = text if len(text) <= _TEXT else text[: _TEXT - 1] + "…"
     return shown if shown.isprintable() else "".join(map(_visible, shown))

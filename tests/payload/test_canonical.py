@@ -224,3 +224,17 @@ def test_sizes_and_readable_forms_are_those_of_node() -> None:
         assert json_size(value) == len(compact.encode())
         if "\\ud" not in compact:
             assert pretty(value).decode() == indented + "\n"
+
+
+def test_keys_that_are_no_strings_are_refused() -> None:
+    for write in (canonical, pretty):
+        with pytest.raises(ValueError, match="key"):
+            write({1: 2})
+
+
+def test_what_contains_itself_is_refused() -> None:
+    endless: dict[Any, Any] = {"a": 1.5, 2: 3}
+    endless["self"] = endless
+    for write in (canonical, pretty):
+        with pytest.raises(ValueError):
+            write(endless)

@@ -67,6 +67,10 @@ class Many(list[Any]):
     pass
 
 
+class Words(tuple[str, ...]):
+    """A tuple that is no named tuple."""
+
+
 Point = collections.namedtuple("Point", "x y")
 
 
@@ -104,6 +108,7 @@ FOREIGN: list[tuple[Any, str, str]] = [
     (float("inf"), "Infinity is not JSON: it would become null", "write None, or leave it out"),
     (float("-inf"), "-Infinity is not JSON: it would become null", "write None, or leave it out"),
     ((1, 2), "a tuple is not JSON: it would become a list", "write a list: [1, 2]"),
+    (Words(("a",)), "a Words is not JSON: it would become a list and lose its class", "write list(value)"),
     (Point(1, 2), "a Point is not JSON: it would become a list and lose its class", "write value._asdict()"),
     ({1}, "JSON has no form for a set", "write a list: sorted(value)"),
     (frozenset(), "JSON has no form for a set", "write a list: sorted(value)"),

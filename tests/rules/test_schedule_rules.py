@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from manifest_samples import codes, cogover, entry, found, nextskin, only, problems, timed
 from nsplugin.cron import Calendar, parse, to_minute, zone
 from nsplugin.pointers import UNKNOWN
+from nsplugin.rules import judge
 from nsplugin.rules.firing import closest_fires, days_differ, fire_set
 
 UTC_ZONE = zone("UTC")
@@ -317,3 +319,28 @@ def test_days_differ_exactly_where_either_is_not_both(expression: str) -> None:
         assert either != both
     else:
         assert either == both
+
+
+def test_payloads_that_hold_each_other_are_compared_in_time() -> None:
+    """A value of Python's may stand in a billion places; counted in CPU seconds."""
+    payload: Any = [0]
+    for _ in range(40):
+        payload = [payload, payload]
+    cron = [{"schedule": "0 3 * * *", "job": "expire", "payload": payload} for _ in range(2)]
+    started = time.process_time()
+    told = judge(nextskin(jobs={"expire": {}}, cron=cron), origin="python")[1]
+    assert time.process_time() - started < 5
+    assert {problem.code for problem in told} == {"NSP302"}
+
+
+@pytest.mark.parametrize(
+    ("expression", "apart"), [("0,59 0,23 31 2 1", 59), ("0,59 0,23 30 2 1,2", 1), ("0,59 0,23 31 2,3 1", 1)]
+)
+def test_a_day_that_no_month_has_follows_nothing(expression: str, apart: int) -> None:
+    assert closest_fires(parse(expression)) == apart
+
+
+def test_clock_changes_are_looked_at_for_so_many_schedules() -> None:
+    raw = scheduled(*(f"{n % 60} {n // 60} * * *" for n in range(1_100)))
+    (told,) = (problem for problem in judge(raw, timezone="Europe/Berlin")[1] if "1,000 different" in problem.message)
+    assert told.pointer == "/cron/1000/schedule"

@@ -121,9 +121,9 @@ class Unprintable:
             lambda: define_one(Raising({"key": "a"}), expire),
             "NSP007 : this Raising cannot be read: reading it raised LookupError",
         ),
-        (lambda: define(jobs=Endless()), "NSP007 /jobs: more than 10,000 entries"),
-        (lambda: define(jobs={f"j{n}": Job(expire) for n in range(10_001)}), "NSP007 /jobs: more than 10,000 entries"),
-        (lambda: define(cron=[{}] * 10_001), "NSP007 /cron: more than 10,000 entries"),
+        (lambda: define(jobs=Endless()), "NSP007 /jobs: more than 40,000 entries"),
+        (lambda: define(jobs={f"j{n}": Job(expire) for n in range(40_001)}), "NSP007 /jobs: more than 40,000 entries"),
+        (lambda: define(cron=[{}] * 40_001), "NSP007 /cron: more than 40,000 entries"),
         (lambda: define(cron=(item for item in [])), "NSP007 /cron: cron must be a list, not an instance of generator"),
         (
             lambda: define(capabilities={"storage.kv"}),

@@ -268,7 +268,12 @@ def test_an_error_carries_every_problem_and_warnings_pass() -> None:
 
 
 def test_what_is_unknown_cannot_be_frozen() -> None:
-    for raw in (nextskin(id=UNKNOWN), nextskin(cron=[UNKNOWN]), nextskin(jobs={"expire": {"maxAttempts": UNKNOWN}})):
+    for raw in (
+        nextskin(id=UNKNOWN),
+        nextskin(cron=[UNKNOWN]),
+        nextskin(cron=[entry(payload={"a": [UNKNOWN]})]),
+        nextskin(jobs={"expire": {"maxAttempts": UNKNOWN}}),
+    ):
         with pytest.raises(ValueError, match="not known without running the plugin"):
             Manifest.of(raw, NEXTSKIN)
 

@@ -33,7 +33,9 @@ _MACROS: Final = {
     "@hourly": "0 * * * *",
     "@every_minute": "* * * * *",
 }
-_EVERY: Final = re.compile(r"@every[ \t]+([0-9]{1,4})(m|h|d)", re.IGNORECASE)
+_EVERY: Final = re.compile(
+    r"@every[ \t]+([0-9]{1,6})[ \t]*(s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?)", re.IGNORECASE
+)
 _FIELD_LIKE: Final = re.compile(
     r"[0-9*?,/-]+|{0}(?:[,-]{0})*".format("(?:" + "|".join(name[:3] for name in DAYS + MONTHS) + ")"), re.IGNORECASE
 )
@@ -99,14 +101,16 @@ def _macro(text: str) -> CronFault | None:
     if not name.startswith("@"):
         return None
     every = _EVERY.fullmatch(name)
-    meant = _period(int(every[1]), every[2]) if every else _MACROS.get(name)
-    hint = f"write `{meant}`" if meant else _no_macro(name)
+    meant = _period(int(every[1]), every[2][0]) if every else _MACROS.get(name)
+    hint = f"write `{meant}`" if meant else _no_macro(name, every)
     return _whole(f"{quoted(text[start:end])} is not supported: an expression has five fields", hint, start, end, meant)
 
 
 def _period(number: int, unit: str) -> str | None:
     """The five fields of a period that divides an hour or a day evenly."""
-    minutes = number * {"m": 1, "h": 60, "d": 1440}[unit]
+    minutes, odd = divmod(number * {"s": 1, "m": 60, "h": 3600, "d": 86_400}[unit], 60)
+    if odd:
+        return None
     if minutes and 60 % minutes == 0:
         return f"*/{minutes} * * * *" if minutes < 60 else "0 * * * *"
     if minutes and 1440 % minutes == 0 and minutes % 60 == 0:
@@ -114,10 +118,10 @@ def _period(number: int, unit: str) -> str | None:
     return None
 
 
-def _no_macro(name: str) -> str:
+def _no_macro(name: str, every: re.Match[str] | None) -> str:
     if name == "@reboot":
         return "nothing stands for it: a schedule runs by the clock, not when something starts"
-    if name.startswith("@every") and name.endswith("s"):
+    if every and every[2][0] == "s" and int(every[1]) < 60:
         return "the shortest period is one minute: write `* * * * *`"
     if name.startswith("@every"):
         return "write a period that divides an hour or a day, such as `*/5 * * * *` or `0 */6 * * *`"

@@ -141,7 +141,7 @@ def _instead(place: int, match: re.Match[str]) -> str | None:
     if low <= first <= high < last:
         step = f"/{match[3]}" if match[3] else ""
         return write(f"{first}-{high}{step}")
-    if 0 in (first, last):
+    if low and 0 in (first, last):
         return f"the first {'day' if place == 2 else name} is `{low}`"
     if place < 2 and first == last == high + 1:
         return "the full hour is minute `0`" if place == 0 else "midnight is hour `0`"

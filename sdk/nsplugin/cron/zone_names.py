@@ -22,7 +22,7 @@ Refusal = tuple[str, str | None]
 
 
 def fixed_offset(name: str) -> int | None:
-    """The minutes of ``UTC``, ``UTC±h``, ``UTC±hh`` and either with ``:mm``, up to 18 hours; ``None`` for anything else."""
+    """The minutes of ``UTC±h``, ``UTC±hh`` and ``UTC±hh:mm``, up to 18 hours; ``None`` for anything else."""
     match = _OFFSET.fullmatch(name)
     return _minutes(match[1], match[2], match[3] or "0") if match else None
 

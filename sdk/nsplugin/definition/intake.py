@@ -21,8 +21,8 @@ from nsplugin.spans import Target
 if TYPE_CHECKING:
     from nsplugin.rules import Problem
 
-MAX_ENTRIES: Final = 10_000
-"""How many jobs, schedules or routes are looked at: far more than a manifest of 1 MiB can hold."""
+MAX_ENTRIES: Final = 40_000
+"""How many jobs, schedules or routes are looked at: more than a normalised manifest of 1 MiB can hold."""
 
 Reader = Callable[[Any, str], Any]
 

@@ -90,9 +90,7 @@ def _half_explained(source: str) -> tuple[str, str]:
 
 
 def _control_explained(character: str) -> tuple[str, str]:
-    name = {"\n": "a line break", "\r": "a line break", "\t": "a tab"}.get(
-        character, f"the control character U+{ord(character):04X}"
-    )
+    name = _CONTROL_NAMES.get(character, f"the control character U+{ord(character):04X}")
     return f"{name} stands raw in a string", "write " + _CONTROL.get(character, f"\\u{ord(character):04x}")
 
 

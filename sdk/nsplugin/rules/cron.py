@@ -14,6 +14,9 @@ from nsplugin.wording import clipped, counted, listed, plain, quoted
 _MOST: Final = 50
 """So many faults of one expression are reported, and so many misspelt job names looked up: foreign input stays cheap."""
 
+_DECLARED: Final = 10
+"""How many declared jobs a hint names."""
+
 _MONTHS: Final = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November")
 """December has every day."""
 
@@ -40,6 +43,7 @@ def _unknown_job(subject: Subject) -> Iterator[Found]:
     names = subject.job_names
     if names is None:
         return
+    declared = _declared(list(islice(names, _DECLARED + 1)))
     strangers = [view for view in subject.schedules if isinstance(view.job, str) and view.job not in names]
     for number, schedule in enumerate(strangers):
         near, misdeclared = subject.meant(schedule.job) if number < _MOST else (None, False)
@@ -48,7 +52,7 @@ def _unknown_job(subject: Subject) -> Iterator[Found]:
         yield Found(
             pointer=schedule.job_pointer,
             message=f"job {quoted(schedule.job)} is not declared in jobs",
-            hint=f'did you mean "{near}"?' if near else _declared(list(names)),
+            hint=f'did you mean "{near}"?' if near else declared,
             fix=near,
         )
 
@@ -56,8 +60,8 @@ def _unknown_job(subject: Subject) -> Iterator[Found]:
 def _declared(names: list[str]) -> str:
     if not names:
         return 'no jobs are declared: add it to "jobs"'
-    more = ["…"] if len(names) > 10 else []
-    return f"declared jobs: {', '.join([*map(clipped, names[:10]), *more])}"
+    more = ["…"] if len(names) > _DECLARED else []
+    return f"declared jobs: {', '.join([*map(clipped, names[:_DECLARED]), *more])}"
 
 
 def _too_long(subject: Subject) -> Iterator[Found]:

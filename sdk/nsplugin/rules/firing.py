@@ -67,11 +67,11 @@ def closest_fires(expression: Expression) -> int | None:
 def _on_neighbouring_days(expression: Expression) -> bool:
     """Whether some day and the next one both match."""
     days, weekdays = expression.days, expression.weekdays
+    weekly = weekdays & (weekdays >> 1 | weekdays << 6 & _WEEK)
     if not expression.day_restricted:
-        weekly = weekdays & (weekdays >> 1 | weekdays << 6 & _WEEK)
         return not expression.weekday_restricted or weekly != 0
-    if expression.weekday_restricted:
-        return True  # any day of the month follows any weekday in some year
+    if expression.weekday_restricted:  # any day of the month, if there is one, follows any weekday in some year
+        return weekly != 0 or any(days & ((2 << _LONGEST[month]) - 2) for month in numbers(expression.months))
     return any(_neighbours(expression, month, days) for month in numbers(expression.months))
 
 

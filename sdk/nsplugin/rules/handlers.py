@@ -33,7 +33,7 @@ def _owner(subject: Subject, pointer: str) -> str:
     return f"job {quoted(name)}" if isinstance(name, str) else "this job"
 
 
-def _fault(handler: Handler, allowed: tuple[str, ...], whole: bool, alone: str | None) -> tuple[str, str | None] | None:
+def _fault(handler: Handler, allowed: tuple[str, ...], whole: bool, alone: str) -> tuple[str, str | None] | None:
     offered = f"it is called with those of {', '.join(allowed)} that it names"
     if handler.missing:
         return "is missing", f"give a function; {offered}"
@@ -44,7 +44,7 @@ def _fault(handler: Handler, allowed: tuple[str, ...], whole: bool, alone: str |
         return f"cannot be {handler.described}: {handler.refused}", hint
     if whole:
         return None
-    if alone is not None and any(item.required and item.name == alone for item in handler.parameters or ()):
+    if any(item.required and item.name == alone for item in handler.parameters or ()):
         hint = f"`{alone}` holds all of {', '.join(allowed)}: name it alone, or leave it out and name those"
         return f"has parameters beside `{alone}`, which must stand alone", hint
     return _parameters(handler, allowed, offered)

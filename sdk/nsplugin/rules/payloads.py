@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from nsplugin.canonical import compact_size, json_size, without_floats
+from nsplugin.json_schema.mismatch import has_unknown
 from nsplugin.payload import not_json
 from nsplugin.payload_schema import Budget, mismatches, schema_faults
 from nsplugin.pointers import UNKNOWN
@@ -34,7 +35,7 @@ def _too_large(subject: Subject) -> Iterator[Found]:
     for schedule in _with_payload(subject):
         size = _size(subject, schedule.payload)
         if size > most and _is_json(subject, schedule.payload):
-            has = counted(size, "byte") if _is_known(schedule.payload) else f"more than {counted(most, 'byte')}"
+            has = f"more than {counted(most, 'byte')}" if has_unknown(schedule.payload) else counted(size, "byte")
             yield Found(
                 pointer=schedule.payload_pointer,
                 message=f"the payload has {has} as JSON; {subject.platform.title} takes at most {most:,}",
@@ -46,18 +47,6 @@ def _size(subject: Subject, payload: Any) -> int:
     """The size in bytes. What was read from JSON cannot contain itself, so that the quick way is open to it."""
     quick = compact_size(payload) if subject.origin == "json" else None
     return json_size(payload) if quick is None else quick
-
-
-def _is_known(payload: Any) -> bool:
-    """Whether all of a payload is known: else its size is the least that it has."""
-    nodes, met = [payload], set[int]()
-    for node in nodes:
-        if node is UNKNOWN:
-            return False
-        if isinstance(node, (dict, list, tuple)) and id(node) not in met:
-            met.add(id(node))
-            nodes.extend([*node, *node.values()] if isinstance(node, dict) else node)
-    return True
 
 
 def _schemas(subject: Subject) -> Iterator[Found]:

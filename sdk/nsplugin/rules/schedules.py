@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, Final
 
-from nsplugin.canonical import canonical
+from nsplugin.canonical import canonical, json_size
 from nsplugin.cron import Calendar, ClockEffect, Expression, Policy, Zone, ZoneError, zone
 from nsplugin.rules._family import Found, Rule
 from nsplugin.rules.firing import closest_fires, days_differ, fire_set, names_every_hour
@@ -21,6 +22,10 @@ _RECURRING: Final = 35_765_280
 
 _AHEAD: Final = 8 * 366 * 24 * 60
 """How far clock changes are looked at, in minutes: a schedule of one date meets them only in some years."""
+
+
+_LOOKED_AT: Final = 1_000
+"""For how many different schedules of one manifest clock changes are looked at, so that no manifest takes long."""
 
 
 def _time_zone(subject: Subject) -> Iterator[Found]:
@@ -43,22 +48,26 @@ def _duplicates(subject: Subject) -> Iterator[Found]:
     jobs = [view.job for view in subject.schedules if isinstance(view.job, str)]
     if len(jobs) == len(set(jobs)):
         return
-    first: dict[Any, ScheduleView] = {}
+    together: defaultdict[Any, list[ScheduleView]] = defaultdict(list)
     for schedule in subject.schedules:
-        key = _started(subject, schedule)
-        earlier = first.setdefault(key, schedule)
-        if key is not None and earlier is not schedule:
-            message = f"this schedule starts job {quoted(schedule.job)} at the same times and with the same payload as"
-            yield Found(pointer=schedule.pointer, message=f"{message} {earlier.pointer}", hint="remove one of the two")
+        if schedule.parsed is not None and isinstance(schedule.job, str):
+            together[plain(schedule.job), fire_set(schedule.parsed)].append(schedule)
+    for schedules in together.values():
+        first: dict[bytes | None, ScheduleView] = {}
+        for schedule in schedules if len(schedules) > 1 else ():
+            payload = _passed(subject, schedule)
+            earlier = first.setdefault(payload, schedule)
+            if payload is not None and earlier is not schedule:
+                message = f"this schedule starts job {quoted(schedule.job)} at the same times and with the same payload as"
+                yield Found(pointer=schedule.pointer, message=f"{message} {earlier.pointer}", hint="remove one of the two")
 
 
-def _started(subject: Subject, schedule: ScheduleView) -> tuple[Any, ...] | None:
-    """What a schedule starts and when, comparable; ``None`` where it is not known or not valid."""
-    if schedule.parsed is None or not isinstance(schedule.job, str):
-        return None
-    payload = subject.platform.payload.absent_value if schedule.payload is ABSENT else schedule.payload
-    try:
-        return plain(schedule.job), fire_set(schedule.parsed), canonical(payload)
+def _passed(subject: Subject, schedule: ScheduleView) -> bytes | None:
+    """The payload that a schedule passes, comparable; ``None`` where it is not known, not valid or too large."""
+    limit = subject.platform.payload
+    payload = limit.absent_value if schedule.payload is ABSENT else schedule.payload
+    try:  # measured first: a value of Python's may hold another in a billion places
+        return canonical(payload) if json_size(payload) <= limit.max_bytes else None
     except ValueError:
         return None
 
@@ -80,10 +89,16 @@ def _clock_changes(subject: Subject) -> Iterator[Found]:
     start = _RECURRING if subject.now is None else subject.now
     if subject.timezone is None and not subject.platform.cron.time_zone_default:
         return
+    met: set[tuple[Expression, Zone]] = set()
     for schedule in subject.schedules:
         place, expression = _zone_of(subject, schedule), schedule.parsed
         if place is None or expression is None or names_every_hour(expression):
             continue
+        met.add((expression, place))
+        if len(met) > _LOOKED_AT:
+            message = f"clock changes are looked at for {_LOOKED_AT:,} different schedules of a manifest, and this is one more"
+            yield Found(pointer=schedule.expression_pointer, message=message, hint="split the plugin")
+            return
         effects = _effects(expression, place, subject.platform.cron.clock_change, start)
         if effects:
             yield Found(

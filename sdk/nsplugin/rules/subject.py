@@ -25,10 +25,7 @@ _NO_OPTIONS: Mapping[Any, Any] = {UNKNOWN: UNKNOWN}
 
 @record(kw_only=False)
 class JobView:
-    """One job: where it stands, its name and where that stands (a mapping key, or a value), and its raw options.
-
-    Views are named tuples because each check of each manifest makes all of them.
-    """
+    """One job: where it stands, its name and where that stands (a mapping key, or a value), and its raw options."""
 
     pointer: str
     name: Any

@@ -235,10 +235,11 @@ def _verdict(entry: list[Any], root: str) -> Verdict:
         definitions=definitions,
         day=day,
     )
-    return Verdict(own, judged, tuple(_asked(root, *each) for each in asked))
+    return Verdict(own, judged, tuple(_asked(root, each) for each in asked))
 
 
-def _asked(root: str, importer: str, module: str, path: str | None, sha: str | None) -> Asked:
+def _asked(root: str, fields: list[Any]) -> Asked:
+    importer, module, path, sha = fields
     return Asked(_at(root, importer) or "", _text(module), _at(root, path), sha)
 
 
@@ -251,7 +252,7 @@ def _problem_as_json(problem: Problem, root: str) -> dict[str, Any]:
 def _problem(fields: dict[str, Any], root: str) -> Problem:
     if not _CODE.fullmatch(fields["code"]) or fields["severity"] not in _SEVERITIES:
         raise ValueError
-    read = {name: _READERS.get(name, _text)(value) for name, value in fields.items()}
+    read = {name: _READERS[name](value) if name in _READERS else _text(value) for name, value in fields.items()}
     return Problem(**{**read, "path": _at(root, fields.get("path"))})
 
 

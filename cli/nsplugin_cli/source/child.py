@@ -40,7 +40,7 @@ LOST: Final = 113
 MAX_FRAMES: Final = 40
 _REPORTERS: Final = ("json", "nsplugin")
 """The packages whose classes are put back after the import: what judges and reports."""
-_OURS: Final = tuple(str(Path(module.__file__).parent) + os.sep for module in (nsplugin, nsplugin_cli))
+_OURS: Final = tuple(folder + os.sep for module in (nsplugin, nsplugin_cli) for folder in module.__path__)
 MAX_TEXT: Final = 2_000
 MAX_NUMBER: Final = 1 << 31
 """No line or column is higher."""
@@ -189,7 +189,8 @@ def _is_ours_to_mend(error: BaseException) -> bool:
     """Whether our own code failed, and not what of the plugin it looked at: an odd ``__getattr__``, a depth without end."""
     if isinstance(error, (RecursionError, MemoryError, KeyboardInterrupt)):
         return False
-    return [frame[0] for frame in _frames(error.__traceback__)][-1].startswith(_OURS)
+    deepest: str = [frame[0] for frame in _frames(error.__traceback__)][-1]
+    return deepest.startswith(_OURS)
 
 
 def _imported(name: str, anything: type[BaseException]) -> ModuleType | BaseException:

@@ -252,8 +252,9 @@ def _problem_as_json(problem: Problem, root: str) -> dict[str, Any]:
 def _problem(fields: dict[str, Any], root: str) -> Problem:
     if not _CODE.fullmatch(fields["code"]) or fields["severity"] not in _SEVERITIES:
         raise ValueError
-    read = {name: _READERS[name](value) if name in _READERS else _text(value) for name, value in fields.items()}
-    return Problem(**{**read, "path": _at(root, fields.get("path"))})
+    read: dict[str, Any] = {name: _READERS[name](value) if name in _READERS else _text(value) for name, value in fields.items()}
+    read["path"] = _at(root, fields.get("path"))
+    return Problem(**read)
 
 
 def _ignore(span: list[int], codes: list[Any], fault: str | None) -> Ignore:

@@ -9,7 +9,8 @@ from typing import Final
 LONGEST: Final = 128
 MOST: Final = 500
 _LETTERS: Final = 8_000
-"""No longer word, no more candidates and no more letters in all are compared: a suggestion is a courtesy, and foreign input must not make it slow."""
+"""No longer word, no more candidates and no more letters in all are compared: a suggestion is a courtesy, and foreign input
+must not make it slow."""
 
 
 def fold(name: str) -> str:

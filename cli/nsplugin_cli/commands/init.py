@@ -40,7 +40,7 @@ def command(folder: Path, platform: str, plugin_id: str | None) -> int:
 def _check_id(plugin_id: str, platform: Platform) -> None:
     limit = platform.plugin_id
     if not limit.matches(plugin_id):
-        raise click.BadParameter(f"{clipped(plugin_id)!r} is no plugin id: {limit.form}", param_hint="--id")
+        raise click.BadParameter(f"{clipped(plugin_id)!r} is no plugin id; it must {limit.form}", param_hint="--id")
     if len(plugin_id) > limit.max_length:
         message = f"a plugin id has at most {limit.max_length} characters, and this one has {len(plugin_id):,}"
         raise click.BadParameter(message, param_hint="--id")

@@ -28,7 +28,7 @@ def command(
 ) -> int:
     """Build and check a plugin, and install it with where its code lies; what check refuses is refused.
 
-    DIR is a plugin's folder; MANIFEST what build wrote, whose code lies beside or above it unless --code says where.
-    A plugin that is installed already is upgraded: its queued tasks stay, unchanged schedules keep their place.
+    DIR is a plugin's folder; MANIFEST what build wrote, whose code lies beside it or up to three folders above, unless --code
+    says where. A plugin that is installed already is upgraded: its queued tasks stay, unchanged schedules keep their place.
     """
     return taken("install", path, timezone, code, internal_system, seconds=timeout, database=database, form=form, color=color)

@@ -155,8 +155,11 @@ class Walk:
             self.pending.append((frame, body))
 
     def _read(self, frame: Frame, body: Node) -> None:
-        """Visit a body in source order; declarations of names on the way extend what is known."""
-        stack = [body]
+        """Visit a body in source order; declarations of names on the way extend what is known.
+
+        What holds each node is kept: tree-sitter looks for it from the root each time.
+        """
+        stack, around = [body], dict[int, Node]()
         while stack:
             node = stack.pop()
             if node.type == "variable_declarator":
@@ -166,31 +169,32 @@ class Walk:
             if node.type in _NAMING:
                 meaning = frame.meaning(node)
                 if isinstance(meaning, tuple):
-                    self._use(frame, node, meaning)
+                    self._use(frame, node, meaning, around)
                 if meaning is not None:
                     continue
-            stack.extend(reversed(readable(node)))
+            children = readable(node)
+            around.update((child.id, node) for child in children)
+            stack.extend(reversed(children))
 
-    def _use(self, frame: Frame, node: Node, path: Path) -> None:
+    def _use(self, frame: Frame, node: Node, path: Path, around: Mapping[int, Node]) -> None:
         size = len(self.prefix)
         if path[:size] == self.prefix and len(path) > size:
             written = ".".join([*self.prefix, path[size]])
             span = frame.module.span(_inner(node, len(path) - size - 1))
             self.uses.append(ContextUse(attribute=path[size], written=written, path=frame.module.path, span=span))
-        elif self.prefix[: len(path)] == path and not self._followed(frame, node):
+        elif self.prefix[: len(path)] == path and not self._followed(frame, node, around):
             self.known = False
 
-    def _followed(self, frame: Frame, node: Node) -> bool:
+    def _followed(self, frame: Frame, node: Node, around: Mapping[int, Node]) -> bool:
         """Whether a bare use of the context only names it: in a declaration, or given to a function that was read."""
-        parent = node.parent
+        parent = around.get(node.id)
         while parent is not None and parent.type in ("pair", "object"):
-            parent = parent.parent
+            parent = around.get(parent.id)
         if parent is not None and parent.type == "variable_declarator":
             name = parent.child_by_field_name("name")
             return name is not None and frame.module.text(name) not in frame.module.assigned_names and not _has_rest(name)
-        if parent is None or parent.type != "arguments" or parent.parent is None:
-            return False
-        return self._helper(frame, parent.parent) is not None
+        call = around.get(parent.id) if parent is not None and parent.type == "arguments" else None
+        return call is not None and self._helper(frame, call) is not None
 
     def _call(self, frame: Frame, call: Node) -> None:
         function = call.child_by_field_name("function")

@@ -30,7 +30,7 @@ NETWORK: Final = {
     "keepalives_idle": 10,
     "keepalives_interval": 5,
     "keepalives_count": 3,
-    "tcp_user_timeout": 30_000,
+    "tcp_user_timeout": 30 * 1000,
 }
 CONFLICTS: Final = (errors.DeadlockDetected, errors.SerializationFailure)
 SETTINGS: Final = (

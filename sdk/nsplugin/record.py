@@ -94,7 +94,7 @@ def _room(cls: type[Any]) -> tuple[str, ...]:
 def _initialize(self: Any, /, *given: Any, **named: Any) -> None:
     """What ``__init__`` is until the first record is made: many classes of a start never see one."""
     made = next(cls for cls in type(self).__mro__ if "__record_fields__" in cls.__dict__)
-    initialize = made.__init__ = _initializer(made)  # type: ignore[misc]
+    initialize = made.__init__ = _initializer(made)  # type: ignore[misc]  # this class has no other
     initialize(self, *given, **named)
 
 

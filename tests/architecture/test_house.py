@@ -11,7 +11,7 @@ from statistics import quantiles
 import source_tree
 from nsplugin.platforms import NAMES
 
-MAX_FILE, MAX_TEST_FILE, MAX_FUNCTION, MAX_COMMAND = 450, 500, 60, 40
+MAX_FILE, MAX_TEST_FILE, MAX_FUNCTION, MAX_COMMAND = 450, 450, 60, 40
 VAGUE = {"utils", "util", "helpers", "helper", "common", "base", "manager", "misc"}
 EVERY = source_tree.modules()
 

@@ -60,7 +60,7 @@ class Origins:
         bound = module.binding(node, name)
         if bound is UNBOUND:
             return ("",) if name in _GLOBAL else ("", name)
-        return self._bound(module, bound, hops)  # type: ignore[arg-type]
+        return self._bound(module, bound, hops)  # type: ignore[arg-type]  # mypy cannot take the sentinel out of object
 
     def _made(self, module: Module, node: Node, hops: int) -> Origin | Site | None:
         made = node.child_by_field_name("function") or node.child_by_field_name("constructor")

@@ -280,7 +280,8 @@ def _item(container: Any, key: Any, node: Node, module: Module) -> Located:
     if isinstance(container, list) and isinstance(key, int) and not isinstance(key, bool) and 0 <= key < len(container):
         before = container[: key + 1]
         if all(item.value is not UNKNOWN for item in before):
-            return container[key]  # type: ignore[no-any-return]
+            item: Located = container[key]
+            return item
     return Located(UNKNOWN, node, module)
 
 

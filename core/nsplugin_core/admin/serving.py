@@ -32,7 +32,7 @@ class Impatient(H11Protocol):
 
     _patience: asyncio.TimerHandle | None = None
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in the base class
         """The time runs from the start."""
         super().connection_made(transport)
         self._await_head()

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from nsplugin.platforms import NAMES, load
-from nsplugin_cli.app import COMMANDS
+from nsplugin_cli.group import COMMANDS
 from nsplugin_core.simulation import Summary
 from nsplugin_core.timeline.plain import SUMMARY
 

@@ -80,7 +80,7 @@ def _built(path: Path, code: Path | None, command: str, seconds: float) -> Candi
         return report
     (target,) = targets
     manifest = (report.plugins[0].content or "").encode()
-    folder, timezone = code or target.project.folder, target.project.get("timezone")
+    folder, timezone = code or Path(target.project.folder), target.project.get("timezone")
     return Candidate(name=_manifest_name(target), manifest=manifest, folder=folder, report=report, timezone=timezone)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from nsplugin.definition.call_site import CallSite
@@ -17,7 +16,7 @@ from nsplugin_cli.source.discover import Target
 from nsplugin_cli.source.python import spans_of_call
 
 
-def problems(detail: Mapping[str, Any], target: Target) -> Iterator[tuple[Path, Problem]]:
+def problems(detail: Mapping[str, Any], target: Target) -> Iterator[tuple[str, Problem]]:
     """Each finding of the child's report with its file and, where a definer's call shows it, its span."""
     calls = {pointer: _site(site) for pointer, site in detail.get("calls", {}).items()}
     for values in detail.get("problems", ()):
@@ -33,10 +32,10 @@ def _site(values: list[Any]) -> CallSite:
     return CallSite(path=path, line=line, column=column, end_line=end_line, end_column=end_column)
 
 
-def _placed(problem: Problem, calls: Mapping[str, CallSite], target: Target) -> tuple[Path, Problem]:
+def _placed(problem: Problem, calls: Mapping[str, CallSite], target: Target) -> tuple[str, Problem]:
     """In the innermost call that shows the pointer itself, else in the project file, or the nearest call around it."""
     around = sorted((base for base in calls if _within(problem.pointer, base)), key=len, reverse=True)
-    maps = [(base, spans_of_call(sources.read(Path(calls[base].path)), calls[base])) for base in around]
+    maps = [(base, spans_of_call(sources.read(calls[base].path), calls[base])) for base in around]
     exact = [(base, spans) for base, spans in maps if _shows(spans, problem, base)]
     if not exact and problem.code != "NSP001" and target.project.file is not None:
         given = target.project.spans.get(problem.pointer[1:])
@@ -44,7 +43,7 @@ def _placed(problem: Problem, calls: Mapping[str, CallSite], target: Target) -> 
             return target.project.file, replace(problem, span=given)
     for base, spans in [*exact, *maps][:1]:
         span = replace(problem, pointer=problem.pointer[len(base) :]).placed(spans).span
-        return Path(calls[base].path), replace(problem, span=span)
+        return calls[base].path, replace(problem, span=span)
     return target.place, _where_assigned(problem, target)
 
 

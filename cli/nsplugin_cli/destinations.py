@@ -51,7 +51,7 @@ def _destination(target: Target, out: Path | None) -> Path:
     if out is not None:
         return out / name if _is_folder(out, str(out)) else out
     text = target.project.get("out") or FOLDER
-    path = target.project.folder / text
+    path = Path(target.project.folder, text)
     return path / name if _is_folder(path, text) else path
 
 
@@ -77,14 +77,9 @@ def write(path: Path, data: bytes) -> bool:
     """Put the bytes at the path in one step, whoever else writes it; whether that changed anything."""
     if _holds(path, data):
         return False
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            temporary.write_bytes(data)
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        regular_file.put(path, data)
     except OSError as error:
         raise WrongCall(f"cannot write {path}: {error.strerror}") from error
     return True

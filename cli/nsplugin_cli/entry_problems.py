@@ -6,7 +6,6 @@ import os
 import re
 import signal
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 from nsplugin.rules._family import Found, Problem
@@ -21,13 +20,13 @@ MAX_MESSAGE = 300
 NAMED_CALLS = 5
 
 
-def problem(outcome: Outcome, target: Target, seconds: float) -> tuple[Path, Problem] | None:
+def problem(outcome: Outcome, target: Target, seconds: float) -> tuple[str, Problem] | None:
     """The finding that says why there is no definition, and the file it stands in; ``None`` when there is one."""
     explain = _EXPLAIN.get(outcome.kind)
     return explain and explain(outcome, target, seconds)
 
 
-def _raised(outcome: Outcome, target: Target, seconds: float) -> tuple[Path, Problem]:
+def _raised(outcome: Outcome, target: Target, seconds: float) -> tuple[str, Problem]:
     detail = outcome.detail
     missing = detail["missing"]
     if target.file is None and missing and (target.module == missing or target.module.startswith(missing + ".")):
@@ -39,8 +38,8 @@ def _raised(outcome: Outcome, target: Target, seconds: float) -> tuple[Path, Pro
     return path, finding("NSP003", Found(pointer="", message=message, hint=hint, span=span))
 
 
-def _not_found(target: Target) -> tuple[Path, Problem]:
-    hint = f"modules are looked for in the folder {target.project.folder.name} and among the installed packages"
+def _not_found(target: Target) -> tuple[str, Problem]:
+    hint = f"modules are looked for in the folder {os.path.basename(target.project.folder)} and among the installed packages"
     found = Found(pointer="", message=f'there is no module "{target.module}"', hint=hint, span=_entry_span(target))
     return target.place, finding("NSP002", found)
 
@@ -50,10 +49,10 @@ def _entry_span(target: Target) -> Span | None:
     return target.project.spans.get("entry") if target.file is None else None
 
 
-def _raised_at(detail: Any, target: Target) -> tuple[Path, Span | None]:
+def _raised_at(detail: Any, target: Target) -> tuple[str, Span | None]:
     syntax = detail["syntax"]
     if syntax and _own([syntax], target):
-        return Path(syntax[0]), sources.span_of_syntax(Path(syntax[0]), syntax[1:])
+        return syntax[0], sources.span_of_syntax(syntax[0], syntax[1:])
     return _deepest(detail["frames"], target)
 
 
@@ -88,30 +87,30 @@ def _short(text: str) -> str:
 
 
 def _install(module: str, target: Target) -> str:
-    package = module.partition(".")[0]
-    return f'install "{package}" where nsplugin is installed, or put it into the folder {target.project.folder.name}'
+    package, folder = module.partition(".")[0], os.path.basename(target.project.folder)
+    return f'install "{package}" where nsplugin is installed, or put it into the folder {folder}'
 
 
 def _own(frames: Iterable[Sequence[Any]], target: Target) -> list[Sequence[Any]]:
-    folder = str(target.project.folder) + os.sep
+    folder = target.project.folder + os.sep
     return [frame for frame in frames if frame[0].startswith(folder) and "site-packages" not in frame[0]]
 
 
-def _deepest(frames: Iterable[Sequence[Any]], target: Target) -> tuple[Path, Span | None]:
+def _deepest(frames: Iterable[Sequence[Any]], target: Target) -> tuple[str, Span | None]:
     own = _own(frames, target)
     if not own:
         return target.place, FIRST_LINE if target.file else None
-    path = Path(own[-1][0])
+    path: str = own[-1][0]
     return path, sources.span_of_frame(path, own[-1][1:])
 
 
 def _calls(frames: Iterable[Sequence[Any]], target: Target) -> str | None:
     outer = _own(frames, target)[:-1][-NAMED_CALLS:]
-    places = [f"{Path(frame[0]).relative_to(target.project.folder).as_posix()}:{frame[1]}" for frame in reversed(outer)]
+    places = [f"{os.path.relpath(frame[0], target.project.folder)}:{frame[1]}" for frame in reversed(outer)]
     return f"called from {', '.join(places)}" if places else None
 
 
-def _died(outcome: Outcome, target: Target, seconds: float) -> tuple[Path, Problem]:
+def _died(outcome: Outcome, target: Target, seconds: float) -> tuple[str, Problem]:
     path, span = _running(outcome, target)
     hint = "importing the entry must define the plugin and return: leave the rest to jobs and routes"
     if outcome.detail["overflown"]:
@@ -127,24 +126,24 @@ def _end(code: int) -> str:
     return f"importing the entry ended its process with exit code {code}, and nothing could be read from it"
 
 
-def _timed_out(outcome: Outcome, target: Target, seconds: float) -> tuple[Path, Problem]:
+def _timed_out(outcome: Outcome, target: Target, seconds: float) -> tuple[str, Problem]:
     path, span = _running(outcome, target)
     message = f"importing the entry took longer than {seconds:g} s"
     hint = "this is where it was: move the work into a job, or raise the limit with --timeout" if outcome.stack else None
     return path, finding("NSP005", Found(pointer="", message=message, hint=hint, span=span))
 
 
-def _running(outcome: Outcome, target: Target) -> tuple[Path, Span | None]:
+def _running(outcome: Outcome, target: Target) -> tuple[str, Span | None]:
     return _deepest([(file, line, None, None, None) for file, line in reversed(outcome.stack)], target)
 
 
-def _shadowed(outcome: Outcome, target: Target, seconds: float) -> tuple[Path, Problem]:
+def _shadowed(outcome: Outcome, target: Target, seconds: float) -> tuple[str, Problem]:
     message = f'Python finds another module under the name "{target.module}": {outcome.detail["by"]}'
     found = Found(pointer="", message=message, hint="rename the entry's file", span=FIRST_LINE)
     return target.place, finding("NSP002", found)
 
 
-def _absent(outcome: Outcome, target: Target, seconds: float) -> tuple[Path, Problem]:
+def _absent(outcome: Outcome, target: Target, seconds: float) -> tuple[str, Problem]:
     wanted = outcome.detail["wanted"]
     for name, call in outcome.detail["elsewhere"]:
         path, span = _deepest([call] if call else [], target)

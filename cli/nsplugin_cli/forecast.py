@@ -47,11 +47,11 @@ class Refusal(Exception):
 
 def asked(folder: Path, *, timezone: str | None, platform: str | None, count: int, after: datetime | None) -> Asked:
     """The options, completed by the nearest project file where they leave zone or platform open."""
-    own = project.find(folder) if timezone is None or platform is None else None
+    own = project.find(str(folder)) if timezone is None or platform is None else None
     if own is not None and own.faults:
         raise WrongCall(f"{own.file}: {own.faults[0].message}")
     minute = cron.to_minute(after or datetime.now(UTC))
-    own = own or project.Project(folder=folder)
+    own = own or project.Project(folder=str(folder))
     return Asked(
         timezone=timezone or own.get("timezone"),
         platform=platform or own.get("platform") or NAMES[0],

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Final
 
 import tomli
@@ -28,8 +27,8 @@ class Project:
     ``spans``: where the values of its texts stand, by key.
     """
 
-    folder: Path
-    file: Path | None = None
+    folder: str
+    file: str | None = None
     text: str = ""
     table: Mapping[str, Any] = field(default_factory=dict)
     spans: Mapping[str, Span] = field(default_factory=dict)
@@ -46,18 +45,16 @@ class Project:
         return {key: self.table[key] for key in ("id", "version") if key in self.table}
 
 
-def find(start: Path) -> Project | None:
+def find(start: str) -> Project | None:
     """The nearest project file at or above a folder, read; ``None`` when there is none."""
-    for folder in (start, *start.parents):
-        project = at(folder)
-        if project is not None:
-            return project
-    return None
+    project = at(start)
+    parent = os.path.dirname(start)
+    return project if project is not None or parent == start else find(parent)
 
 
-def at(folder: Path) -> Project | None:
+def at(folder: str) -> Project | None:
     """The project whose file lies in this very folder. A ``pyproject.toml`` counts when it has ``[tool.nsplugin]``."""
-    own, shared = (folder / name for name in FILE_NAMES)
+    own, shared = (os.path.join(folder, name) for name in FILE_NAMES)
     if os.path.lexists(own):
         return read(own)
     if os.path.isfile(shared) and _mentions_us(shared):
@@ -65,9 +62,9 @@ def at(folder: Path) -> Project | None:
     return None
 
 
-def _mentions_us(path: Path) -> bool:
+def _mentions_us(path: str) -> bool:
     try:
-        with path.open("rb") as file:
+        with open(path, "rb") as file:
             data = file.read(MAX_BYTES)
     except OSError:
         return False
@@ -82,12 +79,12 @@ def _has_table(data: bytes) -> bool:
     return isinstance(tool, dict) and "nsplugin" in tool
 
 
-def read(path: Path) -> Project:
+def read(path: str) -> Project:
     """Read and judge a project file. Never raises on bad content: see ``Project.faults``."""
     if os.path.exists(path) and not os.path.isfile(path):
         return _unreadable(path, f"it is {kind(path)}")
     try:
-        with path.open("rb") as file:
+        with open(path, "rb") as file:
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
         return _unreadable(path, f"it cannot be read: {error.strerror}")
@@ -102,7 +99,7 @@ def read(path: Path) -> Project:
     return _parsed(path, text)
 
 
-def _parsed(path: Path, text: str) -> Project:
+def _parsed(path: str, text: str) -> Project:
     try:
         return _judged(path, text, tomli.loads(text))
     except tomli.TOMLDecodeError as error:
@@ -112,13 +109,13 @@ def _parsed(path: Path, text: str) -> Project:
         return _unreadable(path, "it is nested too deeply", text)
 
 
-def _unreadable(path: Path, message: str, text: str = "", span: Span | None = None) -> Project:
+def _unreadable(path: str, message: str, text: str = "", span: Span | None = None) -> Project:
     fault = Found(pointer="", message=message, span=span)
-    return Project(folder=path.parent, file=path, text=text, faults=(fault,))
+    return Project(folder=os.path.dirname(path), file=path, text=text, faults=(fault,))
 
 
-def _judged(path: Path, text: str, document: dict[str, Any]) -> Project:
-    header = () if path.name == FILE_NAMES[0] else ("tool", "nsplugin")
+def _judged(path: str, text: str, document: dict[str, Any]) -> Project:
+    header = () if os.path.basename(path) == FILE_NAMES[0] else ("tool", "nsplugin")
     table: Any = document
     for key in header:
         table = table.get(key, {})
@@ -130,4 +127,4 @@ def _judged(path: Path, text: str, document: dict[str, Any]) -> Project:
     known = {key: value for key, value in table.items() if join("", key) not in wrong}
     found_at = {key: places.of(key)[1] for key, value in known.items() if isinstance(value, str)}
     spans = {key: span for key, span in found_at.items() if span is not None}
-    return Project(folder=path.parent, file=path, text=text, table=known, spans=spans, faults=found)
+    return Project(folder=os.path.dirname(path), file=path, text=text, table=known, spans=spans, faults=found)

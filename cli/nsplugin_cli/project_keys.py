@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Final
 
 from nsplugin.lazy import pattern
@@ -219,6 +218,6 @@ def _span(number: int, start: int, end: int) -> Span:
     return Span(number, start + 1, number, max(end, start + 1) + 1)
 
 
-def kind(path: Path) -> str:
+def kind(path: str | os.PathLike[str]) -> str:
     """What lies at a path that is no regular file, in words."""
     return "a folder" if os.path.isdir(path) else "no regular file"

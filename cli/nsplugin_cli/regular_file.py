@@ -1,4 +1,4 @@
-"""Reading what others put in a place: a pipe does not block us, a device or a huge file does not fill the memory."""
+"""Reading what others put in a place, so that a pipe or a device does us no harm, and putting something there at once."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ import os
 import stat
 from typing import Final
 
-_FLAGS: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_BINARY: Final = getattr(os, "O_BINARY", 0)
+_FLAGS: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _BINARY
+NEW: Final = ".new"
+"""How files end whose writing is not over, or was broken off."""
 
 
 def read(path: str | os.PathLike[str], most: int, *, follow: bool = True) -> bytes:
@@ -24,3 +27,21 @@ def read(path: str | os.PathLike[str], most: int, *, follow: bool = True) -> byt
             return file.read(min(found.st_size + 1 if found.st_size else most, most)) or b""
     finally:
         os.close(descriptor)
+
+
+def put(path: str | os.PathLike[str], data: bytes, mode: int | None = None) -> None:
+    """Put the bytes at the path in one step: nobody ever sees half of them. ``mode``: the file's, else as for any new file.
+
+    Raises :class:`OSError`; what lay there is then as it was.
+    """
+    temporary = os.path.join(os.path.dirname(path), f".nsplugin-{os.urandom(8).hex()}{NEW}")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o666 if mode is None else 0o600)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(data)
+        if mode is not None:
+            os.chmod(temporary, mode)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise

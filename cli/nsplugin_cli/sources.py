@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nsplugin.spans import Span
@@ -15,26 +14,29 @@ if TYPE_CHECKING:
 MAX_BYTES = 2 << 20
 
 
-def shown(path: Path) -> str:
+StrPath = str | os.PathLike[str]
+
+
+def shown(path: StrPath) -> str:
     """A path as reports name it: relative to the current folder when it lies below it, with slashes."""
-    try:
-        return path.relative_to(Path.cwd()).as_posix()
-    except ValueError:
-        return path.as_posix()
+    name, here = os.fspath(path), os.getcwd()
+    if name == here:
+        return "."
+    return name.removeprefix(here if here.endswith(os.sep) else here + os.sep).replace(os.sep, "/")
 
 
-def read(path: Path) -> bytes:
+def read(path: StrPath) -> bytes:
     """The first bytes of a file; nothing when it cannot be read, or is a pipe, which could keep us waiting."""
     if not os.path.isfile(path):
         return b""
     try:
-        with path.open("rb") as file:
+        with open(path, "rb") as file:
             return file.read(MAX_BYTES)
     except OSError:
         return b""
 
 
-def text(path: Path) -> Text:
+def text(path: StrPath) -> Text:
     """The text of a Python file or, as far as it goes, of any other."""
     return text_of(read(path))
 
@@ -49,7 +51,7 @@ def text_of(data: bytes) -> Text:
         return Text(data.decode("utf-8", "replace"))
 
 
-def span_of_frame(path: Path, frame: Sequence[Any]) -> Span:
+def span_of_frame(path: StrPath, frame: Sequence[Any]) -> Span:
     """The place of a traceback's frame: line, column, end line, end column, columns in bytes from 0 or ``None``."""
     line, column, end_line, end_column = frame
     lines = text(path)
@@ -58,7 +60,7 @@ def span_of_frame(path: Path, frame: Sequence[Any]) -> Span:
     return Span(line, lines.column(line, column), end_line or line, lines.column(end_line or line, end_column))
 
 
-def span_of_syntax(path: Path, place: Sequence[Any]) -> Span:
+def span_of_syntax(path: StrPath, place: Sequence[Any]) -> Span:
     """The place that a ``SyntaxError`` names: line, offset, end line, end offset, in characters from 1."""
     line, offset, end_line, end_offset = place
     if not offset or offset < 0:
@@ -67,7 +69,7 @@ def span_of_syntax(path: Path, place: Sequence[Any]) -> Span:
     return Span(line, offset, line, end)
 
 
-def span_of_assignment(path: Path, names: Sequence[str], index: int | None) -> Span | None:
+def span_of_assignment(path: StrPath, names: Sequence[str], index: int | None) -> Span | None:
     """Where the top level of a module assigns the first of these names last: the value, or one item of a list."""
     import ast
 

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import json
+import os
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 _SUFFIX = ".schema.json"
+_FOLDER = os.path.dirname(__file__)
 
 
 @cache
 def names() -> tuple[str, ...]:
     """The names of the published schemas, sorted: ``cogover-manifest``, ``config``, …"""
-    return tuple(sorted(path.name.removesuffix(_SUFFIX) for path in Path(__file__).parent.glob("*" + _SUFFIX)))
+    return tuple(sorted(name.removesuffix(_SUFFIX) for name in os.listdir(_FOLDER) if name.endswith(_SUFFIX)))
 
 
 def text(name: str) -> str:
     """The published file of that name, as it is. Raises ``KeyError`` for a name that is not in :func:`names`."""
     if name not in names():
         raise KeyError(name)
-    return Path(__file__).with_name(name + _SUFFIX).read_text(encoding="utf-8")
+    with open(os.path.join(_FOLDER, name + _SUFFIX), encoding="utf-8") as file:
+        return file.read()
 
 
 def load(name: str) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from nsplugin.cron import local as wall_clock
 from nsplugin.detach import MAX_VALUES, TooLarge, Unreadable, detach, entries, scalar
 from nsplugin.errors import plain
 from nsplugin.findings import problem
-from nsplugin.handlers import describe as describe_value
+from nsplugin.handler_objects import describe as describe_value
 from nsplugin.json_limits import TEXT_BYTES
 from nsplugin.payload import not_json
 from nsplugin.platforms import CronPolicy

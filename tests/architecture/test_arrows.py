@@ -29,6 +29,7 @@ LAYERS = (
     {"pipeline", "forecast", "comparison", "lint", "unwanted"},
     {"candidates"},
     {"commands"},
+    {"group"},
     {"app"},
     {"__main__"},
 )

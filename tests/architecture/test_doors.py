@@ -10,7 +10,7 @@ DOORS = {
     "rich": ("nsplugin_cli.report.text", "nsplugin_cli.progress"),
     "jsonschema": ("nsplugin.second_opinion",),
     "croniter": ("nsplugin.second_opinion",),
-    "click": ("nsplugin_cli.app", "nsplugin_cli.commands"),
+    "click": ("nsplugin_cli.group", "nsplugin_cli.commands"),
     "tree_sitter": ("nsplugin_cli.source.typescript",),
     "tree_sitter_javascript": ("nsplugin_cli.source.typescript",),
     "tree_sitter_typescript": ("nsplugin_cli.source.typescript",),

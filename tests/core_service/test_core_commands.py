@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import fixture_runs
-from nsplugin_cli import app
+from nsplugin_cli import group
 from nsplugin_cli.report import records
 from service_world import NSPLUGIN, Site, write_plugin
 
@@ -385,7 +385,7 @@ def test_each_command_has_a_help_of_its_own(name: list[str]) -> None:
     code, out, err = fixture_runs.call([*name, "--help"])
     assert (code, err) == (0, "")
     assert "--database URL" in out
-    assert name[0] in app.COMMANDS
+    assert name[0] in group.COMMANDS
 
 
 def test_a_command_runs_as_a_process_of_its_own(local: Site) -> None:

@@ -7,7 +7,7 @@ import re
 import click
 
 import source_tree
-from nsplugin_cli.app import cli
+from nsplugin_cli.group import cli
 from nsplugin_core.metrics import Metrics
 from nsplugin_core.service import Service
 from service_world import Site

@@ -8,7 +8,7 @@ import httpx
 import pytest
 from click.testing import CliRunner
 
-from nsplugin_cli.app import cli
+from nsplugin_cli.group import cli
 from service_world import Served, Site
 from waiting import until
 

@@ -14,7 +14,7 @@ import pytest
 import source_tree
 import transcripts
 from nsplugin.testing import Bench, local_providers
-from nsplugin_cli.app import COMMANDS
+from nsplugin_cli.group import COMMANDS
 
 DOCS = source_tree.ROOT / "docs"
 TUTORIAL = DOCS / "tutorial.md"

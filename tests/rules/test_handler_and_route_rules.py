@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from manifest_samples import codes, cogover, found, nextskin, only, problems
-from nsplugin.handlers import MISSING, Handler, describe
+from nsplugin.handler_objects import describe
+from nsplugin.handlers import MISSING, Handler
 
 
 def job(handler: Any) -> Any:

@@ -10,7 +10,7 @@ import pytest
 
 from nsplugin import Job, define_plugin
 from nsplugin.cogover import define_job
-from nsplugin.handlers import describe
+from nsplugin.handler_objects import describe
 from nsplugin.platforms import load
 from nsplugin.runtime.bound import bind_job
 from nsplugin.testing import run_job

@@ -1,4 +1,4 @@
-"""``handlers.describe``: what a handler can be called with, found without calling it (spec/sdk.md, NSP106)."""
+"""``handler_objects.describe``: what a handler can be called with, found without calling it (spec/sdk.md, NSP106)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from nsplugin.handlers import Handler, describe
+from nsplugin.handler_objects import describe
+from nsplugin.handlers import Handler
 from untouchable import Never, untouchable
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from nsplugin import handlers
-from nsplugin.handlers import Handler
+from nsplugin.handler_objects import describe
+from nsplugin.handlers import MISSING, Handler
 from python_sources import codes, definition
 
 FUNCTIONS = [
@@ -40,7 +40,7 @@ def test_the_words_and_parameters_are_those_of_the_object(statement: str) -> Non
     namespace: dict[str, object] = {}
     exec(statement, namespace)
     source = f"from nsplugin import Job, define_plugin\n{statement}\nplugin = define_plugin(jobs={{'a': Job(f)}})"
-    assert definition(source).handlers == {"/jobs/a": handlers.describe(namespace["f"])}
+    assert definition(source).handlers == {"/jobs/a": describe(namespace["f"])}
 
 
 @pytest.mark.parametrize(
@@ -81,12 +81,12 @@ def test_a_handler_of_another_module_is_read_there() -> None:
 @pytest.mark.parametrize("job", ["Job()", "Job(max_attempts=3)", "{}", "{'maxAttempts': 3}"])
 def test_a_handler_that_is_not_given_is_missing(job: str) -> None:
     source = f"from nsplugin import Job, define_plugin\nplugin = define_plugin(jobs={{'a': {job}}})"
-    assert definition(source).handlers == {"/jobs/a": handlers.MISSING}
+    assert definition(source).handlers == {"/jobs/a": MISSING}
 
 
 def test_define_job_without_its_handler_is_no_decorator_when_it_has_a_mapping() -> None:
     source = "from nsplugin.cogover import define_job\na = define_job({'key': 'a'})\nb = define_job(key='b')\njobs = [a, b]"
-    assert definition(source).handlers == {"/jobs/0": handlers.MISSING}
+    assert definition(source).handlers == {"/jobs/0": MISSING}
 
 
 def test_a_decorated_handler_under_define_job_is_open() -> None:

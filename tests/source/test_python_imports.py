@@ -87,11 +87,11 @@ def test_a_huge_or_unreadable_module_is_unknown(root: Path) -> None:
 
 
 def test_each_file_is_read_once(root: Path) -> None:
-    read: list[Path] = []
+    read: list[str] = []
 
-    def reader(path: Path) -> bytes:
+    def reader(path: str) -> bytes:
         read.append(path)
-        return path.read_bytes()
+        return Path(path).read_bytes()
 
     repository = Repository(root, reader)
     for _ in range(3):

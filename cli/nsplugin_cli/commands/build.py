@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from nsplugin_cli.commands.options import COLOR, FORMAT, STRICT, Seconds, shared, show
+from nsplugin_cli.commands.options import COLOR, FORMAT, STRICT, Seconds, shared
+from nsplugin_cli.showing import show
 
 
 @click.command("build", short_help="Run the plugin's definition, judge it and write its manifest.")

@@ -43,12 +43,12 @@ def built(paths: Sequence[Path]) -> list[Built]:
 
     found = []
     for target in discover(paths):
-        report = pipeline.build([target.place], mode="stdout", out=None, seconds=IMPORT_S)
+        report = pipeline.build([Path(target.place)], mode="stdout", out=None, seconds=IMPORT_S)
         if report.errors:
             raise Unfit(report)
         (plugin,) = report.plugins
         manifest = Manifest(value=freeze(json.loads(plugin.content or "")), platform=plugin.platform)
-        found.append(Built(manifest=manifest, folder=target.project.folder, timezone=target.project.get("timezone")))
+        found.append(Built(manifest=manifest, folder=Path(target.project.folder), timezone=target.project.get("timezone")))
     return found
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from nsplugin_cli.commands.options import COLOR, FORMAT, STRICT, instant, shared, show
+from nsplugin_cli.commands.options import COLOR, FORMAT, STRICT, instant, shared
+from nsplugin_cli.showing import show
 
 
 @click.command("check", short_help="Judge manifests before installation.")

@@ -33,7 +33,7 @@ def place(path: Path) -> Path:
 
     absolute = path.resolve()
     folder = absolute if absolute.is_dir() else absolute.parent
-    around = [target.project.folder.resolve() for target in discover([path])]
+    around = [Path(target.project.folder).resolve() for target in discover([path])]
     return next((project for project in around if folder.is_relative_to(project)), folder)
 
 

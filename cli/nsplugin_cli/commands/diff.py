@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 
 import click
 
-from nsplugin_cli.commands.options import COLOR, instant, shared, show
+from nsplugin_cli.commands.options import COLOR, instant, shared
+from nsplugin_cli.showing import show
 from nsplugin_cli.terminal import Color
 
 

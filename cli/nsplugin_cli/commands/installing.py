@@ -11,8 +11,9 @@ import click
 
 from nsplugin_cli import terminal
 from nsplugin_cli.commands.core_options import core, show_json
-from nsplugin_cli.commands.options import Seconds, show
+from nsplugin_cli.commands.options import Seconds
 from nsplugin_cli.diagnostic import Report, WrongCall
+from nsplugin_cli.showing import show
 
 if TYPE_CHECKING:
     from nsplugin_cli.candidates import Candidate

@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from nsplugin.platforms import NAMES
-from nsplugin_cli.commands.options import COLOR, FORMAT, instant, shared, show
+from nsplugin_cli.commands.options import COLOR, FORMAT, instant, shared
+from nsplugin_cli.showing import show
 
 
 @click.command("next", short_help="Say a schedule in words and list its next fire times.")

@@ -23,7 +23,7 @@ MOST_DAYS = 3_660
 def simulated(paths: Sequence[Path], color: terminal.Color, **orders: Any) -> tuple[Simulation | None, int]:
     """The simulation that the options describe, or the exit code that a faulty plugin has. Raises ``WrongCall``."""
     from nsplugin_cli.commands import building
-    from nsplugin_cli.commands.options import show
+    from nsplugin_cli.showing import show
 
     try:
         plugins = building.built(paths)

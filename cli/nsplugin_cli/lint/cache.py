@@ -14,11 +14,9 @@ import json
 import os
 import stat
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any, Final
 
 from nsplugin.lazy import pattern
@@ -122,15 +120,8 @@ class Cache:
         if len(text) > MAX_BYTES:
             return
         path = _file(*place)
-        _make(path.parent)
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent, suffix=".new")
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(text)
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        _make(os.path.dirname(path))
+        regular_file.put(path, text.encode())
 
     def _pack(self, place: tuple[str, str]) -> dict[str, Any]:
         if place not in self._packs:
@@ -152,58 +143,64 @@ class Cache:
         return self._answers[place] == (asked.path, asked.digest)
 
 
-def _file(root: str, folder: str) -> Path:
+def _file(root: str, folder: str) -> str:
     name = digest(os.path.relpath(folder, root).encode("utf-8", "surrogateescape"))
-    return Path(root, FOLDER, f"lint-{fingerprint()}", f"{name}.json")
+    return os.path.join(root, FOLDER, f"lint-{fingerprint()}", f"{name}.json")
 
 
-def _is_folder(path: Path) -> bool:
+def _is_folder(path: str) -> bool:
     """Whether a folder itself lies there, and no link to one."""
     try:
-        return stat.S_ISDIR(path.lstat().st_mode)
+        return stat.S_ISDIR(os.lstat(path).st_mode)
     except OSError:
         return False
 
 
-def _make(folder: Path) -> None:
+def _make(folder: str) -> None:
     """Make the folder of this tool's packs; of those that other versions left, the newest stay."""
-    if _is_folder(folder.parent) and _is_folder(folder):
+    around = os.path.dirname(folder)
+    if _is_folder(around) and _is_folder(folder):
         return
-    for each in (folder.parent, folder):
+    for each in (around, folder):
         with contextlib.suppress(FileExistsError):
-            each.mkdir()
+            os.mkdir(each)
         if not _is_folder(each):
-            raise NotADirectoryError(str(each))
+            raise NotADirectoryError(each)
     for name, text in _MARKS.items():
-        _mark(folder.parent / name, text)
-    versions = sorted(filter(_holds_packs, folder.parent.iterdir()), key=lambda each: each.lstat().st_mtime_ns)
+        _mark(os.path.join(around, name), text)
+    beside = [os.path.join(around, name) for name in os.listdir(around)]
+    versions = sorted(filter(_holds_packs, beside), key=lambda each: os.lstat(each).st_mtime_ns)
     for old in versions[:-MAX_VERSIONS]:
         _remove(old)
 
 
-def _mark(path: Path, text: str) -> None:
+def _mark(path: str, text: str) -> None:
     """Write a file that is not there yet. ``x`` writes through no link, not even to where nothing is."""
-    with contextlib.suppress(FileExistsError), path.open("x", encoding="utf-8") as file:
+    with contextlib.suppress(FileExistsError), open(path, "x", encoding="utf-8") as file:
         file.write(text)
 
 
-def _holds_packs(folder: Path) -> bool:
+def _holds_packs(folder: str) -> bool:
     """Whether a version of this tool made the folder, so that nothing is lost with it."""
-    if not _VERSION.fullmatch(folder.name) or not _is_folder(folder):
+    if not _VERSION.fullmatch(os.path.basename(folder)) or not _is_folder(folder):
         return False
     with os.scandir(folder) as entries:
-        return all(entry.is_file(follow_symlinks=False) and entry.name.endswith((".json", ".new")) for entry in entries)
+        return all(
+            entry.is_file(follow_symlinks=False) and entry.name.endswith((".json", regular_file.NEW)) for entry in entries
+        )
 
 
-def _remove(folder: Path) -> None:
+def _remove(folder: str) -> None:
     with contextlib.suppress(OSError):  # another run may use it, or remove it too
-        for pack in folder.iterdir():
-            pack.unlink(missing_ok=True)
-        folder.rmdir()
+        for name in os.listdir(folder):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(os.path.join(folder, name))
+        os.rmdir(folder)
 
 
-def _read(path: Path) -> dict[str, Any]:
-    if not _is_folder(path.parent.parent) or not _is_folder(path.parent):
+def _read(path: str) -> dict[str, Any]:
+    folder = os.path.dirname(path)
+    if not _is_folder(os.path.dirname(folder)) or not _is_folder(folder):
         return {}
     try:
         data = regular_file.read(path, MAX_BYTES + 1, follow=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 from typing import Final
 
 try:
@@ -82,11 +81,13 @@ def digest(data: bytes) -> str:
 def _python(root: str) -> Resolve:
     from nsplugin_cli.source.python_imports import Repository
 
-    return Repository(Path(root))
+    return Repository(root)
 
 
 @cache
 def _typescript(root: str) -> Resolve:
+    from pathlib import Path
+
     from nsplugin_cli.source.typescript_imports import TypeScriptRepository
 
     return TypeScriptRepository(Path(root))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from nsplugin.record import record
@@ -35,20 +34,20 @@ class _Ignored:
         return self.spec.check_file(relative).include
 
 
-def sources(paths: Iterable[Path]) -> Iterator[Path]:
+def sources(paths: Iterable[str]) -> Iterator[str]:
     """The files to read, each once: those named, whatever they are but project files, and the sources below the folders."""
-    seen: set[Path] = set()
+    seen: set[str] = set()
     for path in paths:
-        named = () if path.name in FILE_NAMES else (path,)
+        named = () if os.path.basename(path) in FILE_NAMES else (path,)
         for file in _below(path) if os.path.isdir(path) else named:
             if file not in seen:
                 seen.add(file)
                 yield file
 
 
-def _below(folder: Path) -> Iterator[Path]:
+def _below(folder: str) -> Iterator[str]:
     """Walks without following links, so that a loop of links is no loop here."""
-    rules = {str(folder): _above(folder)}
+    rules = {folder: _above(folder)}
     for count, (name, inner, files) in enumerate(os.walk(folder)):
         if count >= MAX_FOLDERS:
             return
@@ -57,7 +56,7 @@ def _below(folder: Path) -> Iterator[Path]:
         rules.update((os.path.join(name, each), tuple(own)) for each in inner)
         for file in sorted(files):
             if _is_source(file) and not _ignored(own, f"{name}/{file}", folder=False):
-                yield Path(name, file)
+                yield os.path.join(name, file)
 
 
 def _skipped(name: str) -> bool:
@@ -69,17 +68,16 @@ def _is_source(name: str) -> bool:
     return lower.endswith(SUFFIXES) and not lower.endswith(_DECLARATIONS)
 
 
-def _above(folder: Path) -> tuple[_Ignored, ...]:
+def _above(folder: str) -> tuple[_Ignored, ...]:
     """The ``.gitignore`` files between a folder and the root of its repository, outermost first."""
     found: list[_Ignored] = []
-    absolute = Path(os.path.abspath(folder))  # resolve() would follow links
-    if os.path.exists(absolute / ".git"):
-        return ()
-    for parent in absolute.parents:
-        found[:0] = _read(str(parent), (".gitignore",))
-        if os.path.exists(parent / ".git"):
-            return tuple(found)
-    return ()
+    child, parent = "", os.path.abspath(folder)  # realpath() would follow links
+    while not os.path.exists(os.path.join(parent, ".git")):
+        child, parent = parent, os.path.dirname(parent)
+        if parent == child:
+            return ()
+        found[:0] = _read(parent, (".gitignore",))
+    return tuple(found)
 
 
 def _read(folder: str, files: Iterable[str]) -> Iterator[_Ignored]:

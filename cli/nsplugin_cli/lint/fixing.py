@@ -6,7 +6,6 @@ import difflib
 import io
 import os
 import re
-import tempfile
 import tokenize
 from bisect import bisect_left
 from collections import Counter
@@ -15,6 +14,7 @@ from typing import Final, NamedTuple
 
 from nsplugin.rules._family import Problem
 from nsplugin.spans import Span
+from nsplugin_cli import regular_file
 from nsplugin_cli.lint.judging import Judged
 from nsplugin_cli.source.discover import TYPESCRIPT
 
@@ -233,19 +233,7 @@ def write(mended: Mended) -> str | None:
                 return "it has changed meanwhile"
         if status.st_nlink > 1:
             return f"it has {status.st_nlink} names (hard links), which a new file would part; --diff shows what to change"
-        _replace(place, mended.after, status.st_mode & 0o7777)
+        regular_file.put(place, mended.after, status.st_mode & 0o7777)
     except OSError as error:
         return error.strerror or str(error)
     return None
-
-
-def _replace(place: str, data: bytes, mode: int) -> None:
-    descriptor, temporary = tempfile.mkstemp(dir=os.path.dirname(place), prefix=".nsplugin-")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            os.chmod(temporary, mode)
-        os.replace(temporary, place)
-    except BaseException:
-        os.unlink(temporary)
-        raise

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from pathlib import Path
 
 from nsplugin.platforms import every, load
 from nsplugin.pointers import UNKNOWN
@@ -15,7 +14,7 @@ from nsplugin_cli.diagnostic import CONFIG_CODE
 from nsplugin_cli.lint.judging import Setting
 from nsplugin_cli.lint.selection import Selection, selection
 from nsplugin_cli.project import Project
-from nsplugin_cli.source.discover import Target, guess, of_project
+from nsplugin_cli.source.discover import Target, guess, of_project, stem
 
 
 def _setting(project: Project) -> Setting:
@@ -28,17 +27,17 @@ def _setting(project: Project) -> Setting:
         entry,
         identity={**unknown, **project.identity},
         timezone=project.get("timezone"),
-        path=None if project.file is None else str(project.file),
+        path=project.file,
         spans={key: span for key, span in project.spans.items() if key in project.identity},
     )
 
 
 def _without_project(folder: str) -> Setting:
     """Without a project file, an entry is a file of the right name that defines something."""
-    entry = guess(Path(folder))
+    entry = guess(folder)
     if entry is None:
         return Setting()
-    return _entry_of(Target(project=Project(folder=entry.parent), module=entry.stem, file=entry), sure=False)
+    return _entry_of(Target(project=Project(folder=folder), module=stem(entry), file=entry), sure=False)
 
 
 def _entry_of(target: Target, *, sure: bool) -> Setting:
@@ -47,7 +46,7 @@ def _entry_of(target: Target, *, sure: bool) -> Setting:
     platform = target.project.get("platform")
     platforms = every() if platform is None else (load(platform),)
     wanted = (target.attribute,) if target.attribute else tuple(each.layout.attribute for each in platforms)
-    return Setting(entry=str(target.file), module=target.module, wanted=wanted, sure=sure)
+    return Setting(entry=target.file, module=target.module, wanted=wanted, sure=sure)
 
 
 class Places:
@@ -69,7 +68,7 @@ class Places:
     def project(self, folder: str) -> Project | None:
         """The nearest project file upward, read (spec/cli.md Project file)."""
         if folder not in self._projects:
-            own = projects.at(Path(folder))
+            own = projects.at(folder)
             parent = os.path.dirname(folder)
             self._projects[folder] = own or (None if parent == folder else self.project(parent))
         return self._projects[folder]
@@ -99,7 +98,7 @@ class Places:
     def _fallback(self, folder: str) -> str:
         project = self.project(folder)
         if project is not None:
-            return str(project.folder)
+            return project.folder
         return next((base for base in self._bases if folder == base or folder.startswith(base.rstrip("/") + "/")), folder)
 
     def takes(self, code: str, path: str) -> bool:
@@ -111,8 +110,8 @@ class Places:
         if folder not in self._selections:
             project = self.project(folder)
             table = {} if project is None else project.table
-            base = folder if project is None else str(project.folder)
-            name = "" if project is None or project.file is None else project.file.name
+            base = folder if project is None else project.folder
+            name = "" if project is None or project.file is None else os.path.basename(project.file)
             self._selections[folder] = base, selection(table, name, self._select, self._ignore)
         return self._selections[folder]
 

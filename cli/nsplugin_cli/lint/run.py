@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nsplugin.record import record, replace
@@ -33,7 +32,7 @@ STDIN = "-"
 class Options:
     """What the command line asks for. ``stdin``: the text to lint in place of the file ``paths`` then names."""
 
-    paths: tuple[Path, ...]
+    paths: tuple[str, ...]
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     cache: bool = True
@@ -55,20 +54,20 @@ class Outcome:
 
 
 def options(
-    paths: Sequence[Path], *, select: str, ignore: str, cache: bool, stdin: bytes | None = None, name: Path | None = None
+    paths: Sequence[str], *, select: str, ignore: str, cache: bool, stdin: bytes | None = None, name: str | None = None
 ) -> Options:
     """The call, checked. Raises :class:`WrongCall` for paths that do not exist and codes that no rule has."""
-    if stdin is None and Path(STDIN) in paths:
+    if stdin is None and STDIN in paths:
         raise WrongCall("- is standard input, and takes no other path beside it: lint the files in another call")
     for path in paths:
-        if str(path) != STDIN and not os.path.lexists(path):
-            raise WrongCall(f"there is no {path}")
+        if path != STDIN and not os.path.lexists(path):
+            raise WrongCall(f"there is no {path}" if path else "a path is empty: name a file or a folder")
     if stdin is not None:
-        paths = [name or Path("stdin.py")]
+        paths = [name or "stdin.py"]
     from nsplugin_cli.lint import selection
 
     return Options(
-        paths=tuple(paths) or (Path(),),
+        paths=tuple(paths) or (".",),
         select=selection.codes(select.split(","), "--select"),
         ignore=selection.codes(ignore.split(","), "--ignore"),
         cache=cache and stdin is None,
@@ -102,8 +101,8 @@ class Run:
         folders = [os.path.abspath(path) for path in asked.paths if os.path.isdir(path)]
         self.walked = bool(folders)
         self.places = Places([os.getcwd(), *folders], asked.select, asked.ignore)
-        files = [os.path.abspath(path.parent) for path in asked.paths if path.name in FILE_NAMES and os.path.isfile(path)]
-        for folder in (*folders, *files):  # its project file counts even where there is no source to lint
+        files = [path for path in asked.paths if os.path.basename(path) in FILE_NAMES and os.path.isfile(path)]
+        for folder in (*folders, *(os.path.abspath(os.path.dirname(file)) for file in files)):  # even without sources it counts
             self.places.project(folder)
         self.cache = _cache() if asked.cache else None
         self.verdicts: dict[str, Verdict] = {}
@@ -140,7 +139,7 @@ class Run:
 
         return fixing.mend(task.path, data, lambda new: examining.examine(task, new).judged, counting)
 
-    def _task(self, path: Path) -> Task:
+    def _task(self, path: str) -> Task:
         absolute = os.path.abspath(path)  # resolve() would follow links
         folder = os.path.dirname(absolute)
         return Task(absolute, self.places.root(folder), self.places.setting(folder))
@@ -238,8 +237,8 @@ class Run:
         texts = {}
         for path in paths:
             own = self.asked.stdin if self.asked.stdin is not None and path in self.verdicts else None
-            text = sources.text(Path(path)) if own is None else sources.text_of(own)
-            texts[sources.shown(Path(path))] = text.source
+            text = sources.text(path) if own is None else sources.text_of(own)
+            texts[sources.shown(path)] = text.source
         return texts
 
 
@@ -255,4 +254,4 @@ def _lacks_key(problem: Problem) -> bool:
 
 
 def _diagnostic(found: Problem, path: str) -> Diagnostic:
-    return Diagnostic.of(replace(found, path=None), sources.shown(Path(path)))
+    return Diagnostic.of(replace(found, path=None), sources.shown(path))

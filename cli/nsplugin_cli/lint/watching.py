@@ -13,11 +13,11 @@ from nsplugin_cli.project import FILE_NAMES
 from nsplugin_cli.source.discover import SKIPPED
 
 
-def changes(paths: Iterable[Path]) -> Iterator[None]:
+def changes(paths: Iterable[str]) -> Iterator[None]:
     """One item each time that something changed which a run would read, until Ctrl-C."""
     from watchfiles import watch
 
-    folders = sorted({Path(os.path.abspath(path if os.path.isdir(path) else path.parent)) for path in paths})
+    folders = sorted({Path(os.path.abspath(path if os.path.isdir(path) else os.path.dirname(path))) for path in paths})
     for _ in watch(*folders, watch_filter=lambda change, path: counts(Path(path), folders), step=50, debounce=400):
         yield
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import threading
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -26,11 +25,18 @@ Result = tuple[Task, "Verdict | str"]
 def results(tasks: Sequence[Task]) -> Iterator[Result]:
     """Judge the files, in any order."""
     processes = min(_cores(), len(tasks) // (PAYS // 2))
-    if processes < 2 or not hasattr(os, "fork") or threading.active_count() > 1:
+    if processes < 2 or not _may_fork():
         yield from _one_by_one(tasks)
         return
     yield result(tasks[0])  # which loads what all of them need, before it is shared
     yield from _at_once(tasks[1:], processes)
+
+
+def _may_fork() -> bool:
+    """A fork copies the locks that other threads hold, and not these threads."""
+    import threading
+
+    return hasattr(os, "fork") and threading.active_count() == 1
 
 
 def _cores() -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from pathlib import Path
 from typing import Final
 
 from nsplugin.record import record
@@ -34,7 +33,7 @@ class Target:
     project: Project
     module: str = ""
     attribute: str | None = None
-    file: Path | None = None
+    file: str | None = None
     missing: tuple[str, str] | None = None
 
     @property
@@ -51,28 +50,27 @@ class Target:
         return Found(pointer="/entry", message=message, hint=hint, span=self.project.spans.get("entry"))
 
     @property
-    def place(self) -> Path:
+    def place(self) -> str:
         """The path to blame when nothing more exact is known."""
         return self.file or self.project.file or self.project.folder
 
 
-def discover(paths: Iterable[Path]) -> list[Target]:
+def discover(paths: Iterable[str | os.PathLike[str]]) -> list[Target]:
     """The plugins at the paths (existing files and folders), each once, in the order given.
 
     Raises :class:`WrongCall` for a path that cannot be looked at or that is no Python.
     """
-    here, found = Path.cwd(), dict[tuple[Path, str, str | None], Target]()
+    here, found = os.getcwd(), dict[tuple[str, str, str | None], Target]()
     for path in paths:
         try:
-            for target in _at(here / path):
+            for target in _at(os.path.normpath(os.path.join(here, path))):
                 found.setdefault((target.project.folder, target.module, target.attribute), target)
         except OSError as error:
             raise WrongCall(f"cannot look at {path}: {error.strerror}") from error
     return list(found.values())
 
 
-def _at(path: Path) -> Iterator[Target]:
-    path = Path(os.path.normpath(path))
+def _at(path: str) -> Iterator[Target]:
     if os.path.isfile(path):
         yield _of_file(path)
         return
@@ -88,20 +86,22 @@ def _at(path: Path) -> Iterator[Target]:
     yield of_project(above) if above else Target(project=Project(folder=path), missing=_nothing(path))
 
 
-def _of_file(path: Path) -> Target:
-    if path.name in projects.FILE_NAMES:
+def _of_file(path: str) -> Target:
+    folder, name = os.path.split(path)
+    stem, suffix = os.path.splitext(name)
+    if name in projects.FILE_NAMES:
         return of_project(projects.read(path))
-    if path.suffix != ".py":
-        raise WrongCall(f"{path.name} is {_OTHERS.get(path.suffix, 'no plugin: name a folder, a project file or a .py file')}")
-    above = projects.find(path.parent)
+    if suffix != ".py":
+        raise WrongCall(f"{name} is {_OTHERS.get(suffix, 'no plugin: name a folder, a project file or a .py file')}")
+    above = projects.find(folder)
     if above is not None:
         configured = of_project(above)
         if configured.file == path:
             return configured
-    if "." in path.stem:
-        raise WrongCall(f"{path.name} cannot be imported: its name has a dot, write {path.stem.replace('.', '_')}.py")
-    project = above or Project(folder=path.parent)
-    module = ".".join(path.relative_to(project.folder).with_suffix("").parts)
+    if "." in stem:
+        raise WrongCall(f"{name} cannot be imported: its name has a dot, write {stem.replace('.', '_')}.py")
+    project = above or Project(folder=folder)
+    module = os.path.splitext(os.path.relpath(path, project.folder))[0].replace(os.sep, ".")
     return Target(project=project, module=module, file=path)
 
 
@@ -111,17 +111,22 @@ _OTHERS: Final = {
 }
 
 
-def _of_folder(folder: Path) -> Target | None:
+def _of_folder(folder: str) -> Target | None:
     project = projects.at(folder)
     if project is not None:
         return of_project(project)
     guessed = guess(folder)
-    return None if guessed is None else Target(project=Project(folder=folder), module=guessed.stem, file=guessed)
+    return None if guessed is None else Target(project=Project(folder=folder), module=stem(guessed), file=guessed)
 
 
-def _below(folder: Path) -> Iterator[Target]:
+def stem(path: str) -> str:
+    """The name of a file without its ending."""
+    return os.path.splitext(os.path.basename(path))[0]
+
+
+def _below(folder: str) -> Iterator[Target]:
     for name, inner, _ in islice(os.walk(folder), MAX_FOLDERS):
-        target = None if name == str(folder) else _of_folder(Path(name))
+        target = None if name == folder else _of_folder(name)
         if target is not None and (target.project.file or _defines(target.file)):
             yield target
             inner.clear()
@@ -135,7 +140,7 @@ def of_project(project: Project) -> Target:
         guessed = guess(project.folder)
         if guessed is None:
             return Target(project=project, missing=_nothing(project.folder))
-        return Target(project=project, module=guessed.stem, file=guessed)
+        return Target(project=project, module=stem(guessed), file=guessed)
     module, attribute = entry_parts(entry) or ("", None)
     file = module_file(project.folder, module)
     if file is None and entry.partition(":")[0].endswith(".py"):
@@ -143,40 +148,41 @@ def of_project(project: Project) -> Target:
     return Target(project=project, module=module, attribute=attribute, file=file)
 
 
-def module_file(folder: Path, module: str) -> Path | None:
+def module_file(folder: str | os.PathLike[str], module: str) -> str | None:
     """The file of a module that lies below the folder, else ``None``."""
-    path = folder.joinpath(*module.split("."))
-    candidates = (path.with_name(path.name + ".py"), path / "__init__.py")
+    path = os.path.join(folder, *module.split("."))
+    candidates = (path + ".py", os.path.join(path, "__init__.py"))
     return next((candidate for candidate in candidates if os.path.isfile(candidate)), None)
 
 
-def guess(folder: Path) -> Path | None:
+def guess(folder: str) -> str | None:
     """The file of a folder that is its entry when none is named."""
-    return next((folder / name for name in GUESSES if os.path.isfile(folder / name)), None)
+    return next(filter(os.path.isfile, (os.path.join(folder, name) for name in GUESSES)), None)
 
 
-def _defines(path: Path | None) -> bool:
+def _defines(path: str | None) -> bool:
     if path is None:
         return False
     try:
-        with path.open("rb") as file:
+        with open(path, "rb") as file:
             data = file.read(MAX_GUESS_BYTES)
     except OSError:
         return False
     return any(mark in data for mark in MARKS)
 
 
-def _nothing(folder: Path) -> tuple[str, str]:
+def _nothing(folder: str) -> tuple[str, str]:
     wanted = ", ".join((projects.FILE_NAMES[0], *GUESSES))
-    return f"there is no plugin here: no {wanted}", f"start one with: nsplugin init {folder.name or '.'}"
+    return f"there is no plugin here: no {wanted}", f"start one with: nsplugin init {os.path.basename(folder) or '.'}"
 
 
-def _no_file(folder: Path, entry: str) -> tuple[str, str]:
+def _no_file(folder: str, entry: str) -> tuple[str, str]:
     from nsplugin.nearest import closest
 
     name = entry.partition(":")[0]
-    if os.path.exists(folder / name):
-        return f'the entry "{name}" is {kind(folder / name)}', "name a Python file"
-    meant = closest(name, sorted(path.name for path in islice(folder.glob("*.py"), MAX_NAMES)))
+    path = os.path.join(folder, name)
+    if os.path.exists(path):
+        return f'the entry "{name}" is {kind(path)}', "name a Python file"
+    meant = closest(name, sorted(islice((each.name for each in os.scandir(folder) if each.name.endswith(".py")), MAX_NAMES)))
     hint = f'did you mean "{meant}"?' if meant else "the entry is a path from the project file's folder"
     return f'the entry "{name}" does not exist', hint

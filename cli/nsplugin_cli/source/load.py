@@ -11,7 +11,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any, Final
 
 from nsplugin.record import field, record
@@ -30,9 +29,9 @@ START: Final = "from nsplugin_cli.source.child import main; main()"
 class Request:
     """What to import. ``file`` is where the module is expected; ``platform`` is a name, or ``None`` to guess."""
 
-    folder: Path
+    folder: str
     module: str
-    file: Path | None
+    file: str | None
     attribute: str | None
     platform: str | None
     project: Mapping[str, str]
@@ -92,9 +91,9 @@ def load(request: Request) -> Outcome:
 
 def _start(request: Request, nonce: str, report: int, trace: int, parent: int) -> subprocess.Popen[bytes]:
     values = {
-        "folder": str(request.folder),
+        "folder": request.folder,
         "module": request.module,
-        "file": request.file and str(request.file),
+        "file": request.file,
         "attribute": request.attribute,
         "platform": request.platform,
         "project": dict(request.project),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from typing import Any, Final
 
-from nsplugin import handlers
 from nsplugin.handlers import MISSING, YIELDS, Handler, Parameter
 from nsplugin.pointers import UNKNOWN
 from nsplugin_cli.source.python_values import SCALARS, Class, Entries, Function, Items, Made, Value
@@ -22,7 +21,9 @@ def described(value: Value | None) -> Handler:
     if data is UNKNOWN:
         return _UNKNOWN
     if isinstance(data, SCALARS):
-        return handlers.describe(data)
+        from nsplugin.handler_objects import describe  # here: only what is no handler comes this way
+
+        return describe(data)
     if isinstance(data, Function):
         return _function(data)
     if isinstance(data, Class):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Final
 
 from nsplugin_cli.source.python_text import MAX_BYTES
@@ -14,10 +13,10 @@ _SOURCES: Final = (".", "src")
 MAX_UPWARDS: Final = 30
 
 
-def read_file(path: Path) -> bytes | None:
+def read_file(path: str | os.PathLike[str]) -> bytes | None:
     """The bytes of a file of at most 1 MiB, else ``None``."""
     try:
-        with path.open("rb") as file:
+        with open(path, "rb") as file:
             data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError):
         return None
@@ -31,48 +30,47 @@ class Repository:
     above it up to the root, and in ``src`` below these. What lies outside the root, also by a link, is not found.
     """
 
-    def __init__(self, root: Path, read: Callable[[Path], bytes | None] = read_file) -> None:
-        self.root = root.resolve()
+    def __init__(self, root: str | os.PathLike[str], read: Callable[[str], bytes | None] = read_file) -> None:
+        self.root = os.path.realpath(root)
         self._read = read
-        self._found: dict[tuple[Path, str], tuple[str, bytes] | None] = {}
+        self._found: dict[tuple[str, str], tuple[str, bytes] | None] = {}
 
     def __call__(self, importer: str, dotted: str) -> tuple[str, bytes] | None:
         """Path and bytes of the module that ``dotted`` names in the file ``importer``."""
-        key = (Path(importer).parent, dotted)
+        key = (os.path.dirname(importer), dotted)
         if key not in self._found:
             self._found[key] = self._find(*key)
         return self._found[key]
 
-    def _find(self, folder: Path, dotted: str) -> tuple[str, bytes] | None:
+    def _find(self, folder: str, dotted: str) -> tuple[str, bytes] | None:
         name = dotted.lstrip(".")
         level = len(dotted) - len(name)
         bases = [_above(folder, level - 1)] if level else self._upwards(folder)
         found = (self._module(base, [part for part in name.split(".") if part]) for base in bases)
         return next((each for each in found if each is not None), None)
 
-    def _upwards(self, folder: Path) -> Iterator[Path]:
+    def _upwards(self, folder: str) -> Iterator[str]:
         for level in range(MAX_UPWARDS):
             current = _above(folder, level)
             if not self._is_inside(current):
                 return
-            yield from (current / below for below in _SOURCES)
+            yield from (os.path.join(current, below) for below in _SOURCES)
 
-    def _module(self, base: Path, parts: list[str]) -> tuple[str, bytes] | None:
-        path = base.joinpath(*parts)
-        candidates = [path / "__init__.py", *([path.with_name(path.name + ".py")] if parts else [])]
+    def _module(self, base: str, parts: list[str]) -> tuple[str, bytes] | None:
+        path = os.path.normpath(os.path.join(base, *parts))
+        candidates = [os.path.join(path, "__init__.py"), *([path + ".py"] if parts else [])]
         for candidate in candidates:
             if os.path.isfile(candidate) and self._is_inside(candidate):
                 data = self._read(candidate)
                 if data is not None:
-                    return str(candidate), data
+                    return candidate, data
         return None
 
-    def _is_inside(self, path: Path) -> bool:
-        return path.resolve().is_relative_to(self.root)
+    def _is_inside(self, path: str) -> bool:
+        real = os.path.realpath(path)
+        return real == self.root or real.startswith(self.root.rstrip(os.sep) + os.sep)
 
 
-def _above(folder: Path, levels: int) -> Path:
+def _above(folder: str, levels: int) -> str:
     """The folder so many levels up, in the style of the path that was given: relative stays relative where it can."""
-    for _ in range(levels):
-        folder = folder.parent if folder.name and folder.name != ".." else folder / ".."
-    return folder
+    return os.path.normpath(os.path.join(folder, *[os.pardir] * levels))

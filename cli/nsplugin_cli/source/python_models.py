@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import inspect
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
@@ -126,7 +125,7 @@ class _Models:
         required = [name for name, each in found.fields.items() if each.required]
         description = ast.get_docstring(model.node, clean=False)
         return {
-            **({} if description is None else {"description": inspect.cleandoc(description)}),
+            **({} if description is None else {"description": _cleaned(description)}),
             **found.extra,
             "properties": {name: each.schema for name, each in found.fields.items()},
             **({"required": required} if required else {}),
@@ -155,6 +154,15 @@ class _Models:
         for statement in node.body:
             _take(statement, found, body)
         return found
+
+
+def _cleaned(docstring: str) -> str:
+    """As ``inspect.cleandoc`` does, which pydantic asks. To load inspect takes longer than all else."""
+    if "\n" not in docstring:
+        return docstring.expandtabs().lstrip()
+    from inspect import cleandoc
+
+    return cleandoc(docstring)
 
 
 def schema_of(model: Class, evaluator: Evaluator) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-import tokenize
 from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
@@ -61,6 +60,8 @@ def python_ignores(source: str) -> tuple[Ignore, ...]:
 
 
 def _in_comments(source: str) -> Iterator[Ignore]:
+    import tokenize  # here: few files have an ignore
+
     try:
         for token in tokenize.generate_tokens(io.StringIO(source, newline="\n").readline):
             if token.type == tokenize.COMMENT:

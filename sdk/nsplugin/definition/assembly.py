@@ -14,7 +14,8 @@ from nsplugin.definition.plugin import DEFINER as PLUGIN_DEFINER
 from nsplugin.definition.plugin import Plugin
 from nsplugin.detach import detach
 from nsplugin.findings import moved, problem
-from nsplugin.handlers import MISSING, Handler, describe
+from nsplugin.handler_objects import describe
+from nsplugin.handlers import MISSING, Handler
 from nsplugin.payload_model import PayloadModel
 from nsplugin.platforms import Platform
 from nsplugin.pointers import UNKNOWN, join, split

@@ -11,7 +11,8 @@ from nsplugin.definition.parts import Cron, Job, Part, Route, Schedule
 from nsplugin.definition.signatures import PLACES
 from nsplugin.detach import MAX_VALUES, TooLarge, Unreadable, detach, entries
 from nsplugin.findings import moved, problem
-from nsplugin.handlers import MISSING, Handler, describe, is_a, type_name
+from nsplugin.handler_objects import describe
+from nsplugin.handlers import MISSING, Handler, is_a, type_name
 from nsplugin.payload_model import ModelError, PayloadModel, is_instance, is_model
 from nsplugin.platforms import Platform
 from nsplugin.pointers import UNKNOWN, join

@@ -6,10 +6,10 @@ the TOML names.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping
 from functools import cache, cached_property
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -269,7 +269,8 @@ def load(name: str) -> Platform:
     """The platform of that name. Raises ``KeyError`` for a name that is not in :data:`NAMES`."""
     if name not in NAMES:
         raise KeyError(name)
-    data = tomli.loads(Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8"))
+    with open(os.path.join(os.path.dirname(__file__), f"{name}.toml"), "rb") as file:
+        data = tomli.load(file)
     return Platform(**{key: _section(key, value) for key, value in data.items()})
 
 

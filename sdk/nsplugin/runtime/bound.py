@@ -7,7 +7,8 @@ import inspect
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from nsplugin.handlers import Parameter, describe, type_attribute
+from nsplugin.handler_objects import describe
+from nsplugin.handlers import Parameter, type_attribute
 from nsplugin.payload_model import PayloadModel
 from nsplugin.platforms import HandlerParameters
 from nsplugin.record import record

@@ -17,6 +17,7 @@ import report_goldens
 import transcripts
 import wrong_calls
 from nsplugin import json_schemas
+from nsplugin.platforms import TABLES, tables
 from nsplugin.rules.reference import document
 from nsplugin_cli import catalogue
 from nsplugin_core import job_states
@@ -28,6 +29,7 @@ def documents() -> Iterator[tuple[Path, bytes]]:
     """Schemas, pages and golden texts: each file and what it should hold."""
     for name in json_schemas.MODELS:
         yield ROOT / "schemas/nsplugin_schemas" / f"{name}.schema.json", json_schemas.rendered(name)
+    yield Path(TABLES), tables.rendered()
     yield ROOT / "docs/rules.md", document(catalogue.rules()).encode()
     yield ROOT / "docs/job_states.md", job_states.document().encode()
     yield from cron_goldens.files()

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from nsplugin.record import record
+from nsplugin.row import Row
 from nsplugin.spans import Span
 
 _NO_OPTIONS: Final[Mapping[str, Any]] = MappingProxyType({})
@@ -29,7 +30,7 @@ class Argument:
     named: Span | None = None
 
 
-class Lost(NamedTuple):
+class Lost(Row):
     """A part of an enqueued payload that JSON would change or lose (NSP301)."""
 
     message: str

@@ -7,8 +7,6 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-import tomli
-
 from nsplugin.pointers import join
 from nsplugin.record import field, record
 from nsplugin.rules._family import Found
@@ -72,6 +70,8 @@ def _mentions_us(path: str) -> bool:
 
 
 def _has_table(data: bytes) -> bool:
+    import tomli
+
     try:
         tool = tomli.loads(data.decode("utf-8-sig")).get("tool")
     except (UnicodeDecodeError, tomli.TOMLDecodeError, RecursionError):
@@ -100,6 +100,8 @@ def read(path: str) -> Project:
 
 
 def _parsed(path: str, text: str) -> Project:
+    import tomli
+
     try:
         return _judged(path, text, tomli.loads(text))
     except tomli.TOMLDecodeError as error:

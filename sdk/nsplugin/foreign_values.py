@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from nsplugin.detach import StandIn
 from nsplugin.handlers import class_name, type_name
-
-
-class Fault(NamedTuple):
-    """What is wrong with a value and what to write instead; ``start`` and ``end`` narrow a string to characters."""
-
-    message: str
-    hint: str
-    start: int | None = None
-    end: int | None = None
-
+from nsplugin.payload import Fault
 
 _INSTEAD: Final[dict[str, tuple[str, str | None, str]]] = {
     "Enum": ("an Enum member", "it would become its value at most", "write value.value"),

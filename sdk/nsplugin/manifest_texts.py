@@ -15,7 +15,6 @@ ENTRY: Final = r"[^\s:./\\]+(?:\.[^\s:./\\]+)*:[^\s:./\\]+(?:\.[^\s:./\\]+)*"
 """A module and the attribute in it; never a path, which could lead out of the plugin's folder (spec/manifest.md M6)."""
 
 _ENTRY: Final = pattern(ENTRY)
-_BLANK: Final = pattern(r"\s")
 _SUGGESTIONS: Final = 100
 
 
@@ -40,7 +39,7 @@ def _capability_faults(names: list[Any] | tuple[Any, ...], known: tuple[str, ...
         name, pointer = plain(given), f"/capabilities/{index}"
         first = seen.setdefault(name, index)
         near = closest(name, known, within=1) if name not in known and index < _SUGGESTIONS else None
-        if not name or _BLANK.search(name):
+        if not name or any(map(str.isspace, name)):
             message = f"capability {quoted(name)} has white space in it" if name else "the capability is empty"
             yield Found(pointer=pointer, message=message, hint=f"for example {quoted(known[0])}" if known else None)
         elif first != index:

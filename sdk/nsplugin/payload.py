@@ -6,19 +6,28 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Any, Final
 
-from nsplugin.foreign_values import Fault, instead
 from nsplugin.frozen import FrozenDict, FrozenList
 from nsplugin.handlers import type_name
 from nsplugin.json_limits import DEPTH, SAFE_INTEGER
-from nsplugin.json_text.numbers import exact
 from nsplugin.lazy import pattern
 from nsplugin.limited import limited
 from nsplugin.place import Place, pointer
 from nsplugin.pointers import UNKNOWN
+from nsplugin.row import Row
 from nsplugin.rules import Found
 from nsplugin.spans import Target
 from nsplugin.wording import found as described
 from nsplugin.wording import integer, token
+
+
+class Fault(Row):
+    """What is wrong with a value and what to write instead; ``start`` and ``end`` narrow a string to characters."""
+
+    message: str
+    hint: str
+    start: int | None = None
+    end: int | None = None
+
 
 _CONTAINERS: Final = frozenset({dict, list, FrozenDict, FrozenList})
 _SURROGATE: Final = pattern(r"[\ud800-\udfff]")
@@ -50,7 +59,7 @@ class _Walk:
         kind = type(value)
         if kind in _CONTAINERS:
             return self._container(value, place, depth)
-        fault = _SCALARS[kind](value) if kind in _SCALARS else instead(value)
+        fault = _SCALARS[kind](value) if kind in _SCALARS else _foreign(value)
         return (self._found(place, fault),) if fault is not None else ()
 
     def _container(self, value: Any, place: Place, depth: int) -> Iterator[Found]:
@@ -90,6 +99,12 @@ class _Walk:
         return Found(pointer=where, message=message, hint=hint, target=target, start=start, end=end)
 
 
+def _foreign(value: Any) -> Fault:
+    from nsplugin.foreign_values import instead
+
+    return instead(value)
+
+
 def _key_fault(name: Any) -> Fault:
     if name is None or type(name) in (bool, int, float):
         shown = integer(name) if type(name) is int else repr(name)
@@ -115,6 +130,8 @@ def _integer(value: int) -> Fault | None:
 
 
 def _real(value: float) -> Fault | None:
+    from nsplugin.json_text.numbers import exact
+
     if exact(value):
         return None
     if value - value != 0:

@@ -12,6 +12,8 @@ from typing import Any, Final, TypeVar, dataclass_transform, overload
 
 T = TypeVar("T")
 _REQUIRED: Final = object()
+FEW: Final = 30
+"""So many records of a class are made before its initializer is compiled."""
 
 
 class _Field:
@@ -78,6 +80,7 @@ def _made(cls: type[Any], *, frozen: bool, kw_only: bool, eq: bool) -> type[Any]
             namespace[name] = method
     namespace["__slots__"] = (*own, *_room(cls))
     namespace["__record_fields__"] = fields
+    namespace["__record_uses__"] = [0]
     namespace["__match_args__"] = () if kw_only else tuple(fields)
     metaclass: Any = type(cls)
     made: type[Any] = metaclass(cls.__name__, cls.__bases__, namespace)
@@ -92,10 +95,33 @@ def _room(cls: type[Any]) -> tuple[str, ...]:
 
 
 def _initialize(self: Any, /, *given: Any, **named: Any) -> None:
-    """What ``__init__`` is until the first record is made: many classes of a start never see one."""
+    """What ``__init__`` is for the first records: to compile one takes as long as to make thirty without."""
     made = next(cls for cls in type(self).__mro__ if "__record_fields__" in cls.__dict__)
-    initialize = made.__init__ = _initializer(made)  # type: ignore[misc]  # this class has no other
-    initialize(self, *given, **named)
+    uses = made.__dict__["__record_uses__"]
+    uses[0] += 1
+    values = _bound(made, given, named) if uses[0] <= FEW else None
+    if values is None:  # the compiled one also says what is wrong with the arguments
+        initialize = made.__init__ = _initializer(made)  # type: ignore[misc]  # this class has no other
+        initialize(self, *given, **named)
+        return
+    for name, value in values.items():
+        getattr(made, name).__set__(self, value)
+
+
+def _bound(made: type[Any], given: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any] | None:
+    """The value of each field; ``None`` where the arguments do not fit."""
+    fields: dict[str, Any] = made.__dict__["__record_fields__"]
+    values = dict(zip(made.__match_args__, given, strict=False))
+    if len(values) < len(given) or not named.keys() <= fields.keys() - values.keys():
+        return None
+    values |= named
+    for name, told in fields.items() if len(values) < len(fields) else ():
+        if name not in values:
+            default, factory = (told.default, told.factory) if isinstance(told, _Field) else (told, None)
+            if default is _REQUIRED and factory is None:
+                return None
+            values[name] = default if factory is None else factory()
+    return values
 
 
 def _initializer(made: type[Any]) -> Any:

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from nsplugin.pointers import parent
+from nsplugin.row import Row
 
 Target = Literal["value", "key"]
 
 
-class Position(NamedTuple):
+class Position(Row):
     """A place between characters: ``line`` and ``column`` from 1."""
 
     line: int
     column: int
 
 
-class Span(NamedTuple):
+class Span(Row):
     """A stretch of text; ``end_column`` is exclusive. All numbers count from 1, columns in characters."""
 
     line: int

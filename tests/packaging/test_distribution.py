@@ -42,7 +42,7 @@ def test_the_wheel_holds_exactly_the_packages(built: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     packaged = {name for name in names if not name.partition("/")[0].endswith(".dist-info")}
     assert packaged == _on_disk()
-    for kind in ("py.typed", "nextskin.toml", "config.schema.json", "dot-gitignore.tmpl"):
+    for kind in ("py.typed", "nextskin.toml", "platforms.json", "config.schema.json", "dot-gitignore.tmpl"):
         assert any(name.endswith(f"/{kind}") for name in packaged)
 
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from nsplugin.record import field, names, record, replace, values
+from nsplugin.record import FEW, field, names, record, replace, values
 
 
 @record
@@ -44,6 +44,13 @@ class Pair:
     right: int = 1
 
 
+@record(kw_only=False)
+class Complaint(Exception):
+    """An exception's attributes are not set as another object's are."""
+
+    text: str
+
+
 @record(eq=False)
 class Own:
     only: int
@@ -66,7 +73,10 @@ def test_a_record_says_and_holds_what_a_dataclass_does(given: dict[str, Any]) ->
 
 
 @pytest.mark.parametrize("wrong", [{}, {"x": 1, "z": 2}])
-def test_wrong_arguments_are_refused(wrong: dict[str, Any]) -> None:
+@pytest.mark.parametrize("before", [0, FEW + 1])
+def test_wrong_arguments_are_refused(wrong: dict[str, Any], before: int) -> None:
+    for _ in range(before):
+        Point(x=1)
     with pytest.raises(
         TypeError, match=r"Point\.__init__\(\) (missing 1 required keyword-only|got an unexpected keyword) argument"
     ):
@@ -118,3 +128,22 @@ def test_it_is_copied_pickled_and_replaced(made: Any) -> None:
     first = names(made)[0]
     other = replace(made, **{first: 99})
     assert getattr(other, first) == 99 and values(other)[1:] == values(made)[1:]
+
+
+@pytest.mark.parametrize(("given", "named"), [((), {}), ((1, 2, 3), {}), ((), {"left": 1, "other": 2}), ((1,), {"left": 2})])
+def test_wrong_places_are_refused(given: tuple[int, ...], named: dict[str, int]) -> None:
+    with pytest.raises(TypeError, match=r"Pair\.__init__\(\)"):
+        Pair(*given, **named)
+
+
+def test_the_first_records_are_made_as_the_later_ones() -> None:
+    fresh = record(kw_only=False)(type("Fresh", (), {"__annotations__": {"a": "int", "b": "int"}, "b": 2}))
+    made = [each for _ in range(FEW) for each in (fresh(1), fresh(1, 2), fresh(a=1), fresh(1, b=2))]
+    assert set(made) == {fresh(1)} and {repr(each) for each in made} == {"Fresh(a=1, b=2)"}
+
+
+def test_an_exception_may_be_a_record() -> None:
+    for _ in range(FEW + 2):
+        with pytest.raises(Complaint) as caught:
+            raise Complaint("why")
+        assert caught.value.text == "why"

@@ -6,9 +6,8 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from nsplugin.definition.call_site import CallSite
 from nsplugin.lazy import pattern
 from nsplugin.platforms import Platform, every
 from nsplugin.pointers import UNKNOWN
@@ -24,8 +23,11 @@ from nsplugin_cli.source.python_text import Unreadable, decode, parse
 from nsplugin_cli.source.python_values import External, Function, Items, Made, Value
 from nsplugin_cli.source.suppress import python_ignores
 
-_MENTION: Final = pattern(r"nsplugin|define_plugin|define_job|^jobs[ \t]*[:=]", re.MULTILINE)
-"""A file without any of these defines nothing: it is parsed, for its syntax, and no more."""
+if TYPE_CHECKING:
+    from nsplugin.definition.call_site import CallSite
+
+_MENTIONS: Final = ("nsplugin", "define_plugin", "define_job")
+_JOBS: Final = pattern(r"^jobs[ \t]*[:=]", re.MULTILINE)
 
 
 @cache
@@ -46,7 +48,7 @@ def read_python(data: bytes, path: str, resolve: Resolve | None = None, wanted: 
     except Unreadable as error:
         return SourceFile(path=path, unreadable=error.fault)
     ignores = python_ignores(text.source) if "nsplugin" in text.source else ()
-    if not wanted and not _MENTION.search(text.source):
+    if not wanted and not _mentions_us(text.source):
         return SourceFile(path=path, ignores=ignores)
     reader = _Reader(Module(path, text, Tree(tree)), resolve)
     definitions = tuple(reader.definitions())
@@ -54,6 +56,11 @@ def read_python(data: bytes, path: str, resolve: Resolve | None = None, wanted: 
     instead = None if missing or not wanted else reader.instead(wanted, definitions)
     reader.release()
     return SourceFile(path=path, definitions=definitions, ignores=ignores, lacks=missing, instead=instead)
+
+
+def _mentions_us(source: str) -> bool:
+    """A file that does not defines nothing: it is parsed, for its syntax, and no more."""
+    return any(word in source for word in _MENTIONS) or _JOBS.search(source) is not None
 
 
 def spans_of_call(data: bytes, site: CallSite) -> SpanMap:

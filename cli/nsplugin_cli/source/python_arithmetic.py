@@ -14,6 +14,9 @@ MAX_BITS: Final = 4096
 MAX_LENGTH: Final = 1 << 20
 """The longest string, in characters, that is made by evaluating: sixteen times the largest payload."""
 
+MAX_ROUNDS: Final = 1_000
+"""A loop with more rounds is not followed."""
+
 _SPEC: Final = pattern(r"(?:[^{}]?[<>=^])?[+\- ]?#?0?[0-9]{0,3}[,_]?(?:\.[0-9]{1,2})?[a-zA-Z%]?")
 _PERCENT: Final = pattern(r"%(?:0?[0-9]{0,2}[sdrf%])")
 _NUMBERS: Final = (int, float, complex)

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from nsplugin.pointers import UNKNOWN
-from nsplugin_cli.source.python_arithmetic import MAX_LENGTH, bounded
-from nsplugin_cli.source.python_comprehensions import MAX_ROUNDS
+from nsplugin_cli.source.python_arithmetic import MAX_LENGTH, MAX_ROUNDS, bounded
 from nsplugin_cli.source.python_module import Module
 from nsplugin_cli.source.python_scopes import Scope
 from nsplugin_cli.source.python_values import (

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from nsplugin.pointers import UNKNOWN
+from nsplugin_cli.source.python_arithmetic import MAX_ROUNDS
 from nsplugin_cli.source.python_module import Module
 from nsplugin_cli.source.python_scopes import Scope
 from nsplugin_cli.source.python_values import Entries, Items, Value, iterated, truth
 
 if TYPE_CHECKING:
     from nsplugin_cli.source.python_evaluate import Evaluator
-
-MAX_ROUNDS: Final = 1_000
-"""A loop with more rounds is not followed."""
 
 
 class _Unknown(Exception):

@@ -9,7 +9,6 @@ from typing import Any, Final
 from nsplugin.pointers import UNKNOWN
 from nsplugin_cli.source import python_arithmetic as arithmetic
 from nsplugin_cli.source.python_calls import called
-from nsplugin_cli.source.python_comprehensions import listed, mapped
 from nsplugin_cli.source.python_module import Module, Modules
 from nsplugin_cli.source.python_names import Names
 from nsplugin_cli.source.python_scopes import Scope
@@ -322,6 +321,14 @@ def _job_key(made: Made) -> Any:
     return (config.find("key") or UNKNOWN) if isinstance(config, Entries) else UNKNOWN
 
 
+def _comprehension(evaluator: Evaluator, node: Any, module: Module, scope: Scope) -> Any:
+    from nsplugin_cli.source import python_comprehensions as comprehensions
+
+    if isinstance(node, ast.DictComp):
+        return comprehensions.mapped(evaluator, node, module, scope)
+    return comprehensions.listed(evaluator, node, module, scope)
+
+
 _EVALUATE: Final[dict[type[ast.expr], Callable[[Evaluator, Any, Module, Scope], Any]]] = {
     ast.Constant: _constant,
     ast.Name: _name,
@@ -338,9 +345,9 @@ _EVALUATE: Final[dict[type[ast.expr], Callable[[Evaluator, Any, Module, Scope], 
     ast.NamedExpr: _walrus,
     ast.Lambda: _lambda,
     ast.Call: _call,
-    ast.ListComp: listed,
-    ast.GeneratorExp: listed,
-    ast.DictComp: mapped,
+    ast.ListComp: _comprehension,
+    ast.GeneratorExp: _comprehension,
+    ast.DictComp: _comprehension,
     ast.Subscript: _subscript,
     ast.Attribute: _attribute,
 }

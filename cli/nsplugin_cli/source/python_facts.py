@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, TypeVar
 
-from nsplugin.lazy import pattern
 from nsplugin.platforms import Platform
 from nsplugin.pointers import UNKNOWN, join
 from nsplugin_cli.facts import ContextUse, Enqueue, Facts, PayloadRead, SecretRaised
@@ -14,11 +13,7 @@ from nsplugin_cli.source.python_context import Follower, parameter_paths
 from nsplugin_cli.source.python_evaluate import Evaluator
 from nsplugin_cli.source.python_layout import Layout
 from nsplugin_cli.source.python_module import Module
-from nsplugin_cli.source.python_payload import Unchecked
-from nsplugin_cli.source.python_reach import Reacher
-from nsplugin_cli.source.python_retries import never_retryable
 from nsplugin_cli.source.python_scopes import inner_scopes
-from nsplugin_cli.source.python_secrets import secrets_raised
 from nsplugin_cli.source.python_timers import timers
 from nsplugin_cli.source.python_values import External, Function
 from nsplugin_cli.source.secret_names import may_name_secret
@@ -28,7 +23,6 @@ Placed = TypeVar("Placed", Enqueue, ContextUse, PayloadRead, SecretRaised)
 _JOBS: Final = "/jobs/"
 _PAYLOAD: Final = "payload"
 _SCHEMA: Final = "payloadSchema"
-_INNER_IMPORT: Final = pattern(r"\n[ \t]+(?:from|import) ")
 
 
 def facts_of(evaluator: Evaluator, module: Module, layout: Layout, raw: Mapping[Any, Any], *, loading: bool) -> Facts:
@@ -63,10 +57,12 @@ def _payload_reads(
         function = functions.get(pointer)
         if function is None or function.opaque or not isinstance(job, Mapping) or _SCHEMA in job:
             continue
-        paths = parameter_paths(function, platform.handlers.job, platform.handlers.whole)
-        if paths is None:
-            continue
+        paths = parameter_paths(function, platform.handlers.job, platform.handlers.whole) or {}
         holders = [name for name, path in paths.items() if path in ((), (_PAYLOAD,))]
+        if not holders:
+            continue
+        from nsplugin_cli.source.python_payload import Unchecked
+
         for name in holders:
             services = frozenset(paths) - (set(holders) if paths[name] else set())
             node = Unchecked(evaluator, function, services).first(name, whole=not paths[name])
@@ -83,9 +79,11 @@ def _jobs(jobs: Any) -> Iterator[tuple[str, Any]]:
 
 def _secrets(evaluator: Evaluator, module: Module, functions: Iterable[Function]) -> Iterator[SecretRaised]:
     """Where handlers lead is followed only when there is something to find at the end of it."""
-    here = may_name_secret(module.text.source) and any(secrets_raised(evaluator, module, module.root))
-    if not here and not _leads_elsewhere(evaluator, module):
+    if not _raises_secret(evaluator, module) and not _leads_elsewhere(evaluator, module):
         return
+    from nsplugin_cli.source.python_reach import Reacher
+    from nsplugin_cli.source.python_secrets import secrets_raised
+
     reacher, reached = Reacher(evaluator), dict[Function, None]()
     for function in functions:
         reached.update(dict.fromkeys(reacher.of(function).functions))
@@ -93,14 +91,29 @@ def _secrets(evaluator: Evaluator, module: Module, functions: Iterable[Function]
         yield from secrets_raised(evaluator, function.module, function.module.scope(function.node))
 
 
+def _raises_secret(evaluator: Evaluator, module: Module) -> bool:
+    """Whether any code of the module itself does."""
+    if not may_name_secret(module.text.source):
+        return False
+    from nsplugin_cli.source.python_secrets import secrets_raised
+
+    return any(secrets_raised(evaluator, module, module.root))
+
+
 def _leads_elsewhere(evaluator: Evaluator, module: Module) -> bool:
     """Whether the module imports any other of the repository."""
     if not evaluator.modules.may_be_found:
         return False
-    scopes = inner_scopes(module.root) if _INNER_IMPORT.search(module.text.source) else (module.root,)
+    scopes = inner_scopes(module.root) if _may_import_inside(module) else (module.root,)
     imported = ((name, scope) for scope in scopes for name, (node, *_) in scope.stores.items() if type(node) is ast.alias)
     found = (evaluator.names.bound(name, module, scope) for name, scope in imported)
     return any(data is not UNKNOWN and not isinstance(data, External) for data in found)
+
+
+def _may_import_inside(module: Module) -> bool:
+    """Whether the word stands anywhere but in statements of the top level."""
+    at_top = sum(type(each) in (ast.Import, ast.ImportFrom) for each in ast.iter_child_nodes(module.root.node))
+    return module.text.source.count("import") > at_top
 
 
 def _never_retryable(
@@ -109,6 +122,8 @@ def _never_retryable(
     """Asked only where it matters: on a platform that retries on demand, for a job that asks for retries."""
     if platform.retry.policy != "retryable-only":
         return
+    from nsplugin_cli.source.python_retries import never_retryable
+
     for pointer, job in _jobs(raw.get("jobs")):
         function = functions.get(pointer)
         if isinstance(job, Mapping) and "maxAttempts" in job and function is not None and never_retryable(evaluator, function):

@@ -16,12 +16,11 @@ from nsplugin.platforms import Platform
 from nsplugin.pointers import UNKNOWN, join
 from nsplugin.record import replace
 from nsplugin.rules._family import Problem
-from nsplugin.spans import Characters, Span, SpanMap, Target
+from nsplugin.spans import Characters, Position, Span, SpanMap, Target
 from nsplugin_cli.source.python_evaluate import Evaluator
 from nsplugin_cli.source.python_handlers import described, name_of
 from nsplugin_cli.source.python_models import NoSchema, schema_of
 from nsplugin_cli.source.python_module import Module
-from nsplugin_cli.source.python_strings import characters
 from nsplugin_cli.source.python_text import Text
 from nsplugin_cli.source.python_values import (
     SCALARS,
@@ -344,7 +343,7 @@ class _Places:
         """The places themselves: of values, keys, and the characters of texts."""
         values, keys = self._of(self.values), self._of(self.keys)
         texts: dict[str, Characters] = {
-            pointer: partial(characters, self.text, node, value)
+            pointer: partial(_characters, self.text, node, value)
             for pointer, (node, value) in self.texts.items()
             if pointer in values
         }
@@ -359,3 +358,9 @@ class _Places:
             line, column = self.text.start(node)
             return Span(line, column, line, column + len(node.arg))
         return self.text.span(node) if isinstance(node, (ast.expr, ast.stmt)) and hasattr(node, "lineno") else None
+
+
+def _characters(text: Text, node: ast.AST, value: str) -> tuple[Position, ...]:
+    from nsplugin_cli.source.python_strings import characters
+
+    return characters(text, node, value)

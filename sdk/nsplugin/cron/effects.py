@@ -1,11 +1,12 @@
 """What clock changes do to a schedule: which fires they defer, drop, suppress or repeat, each in a sentence."""
 
 from collections.abc import Iterator
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 from nsplugin.cron.moments import date_of, time_of, utc_offset
 from nsplugin.cron.timetable import Timetable
 from nsplugin.cron.zones import Segment, Zone
+from nsplugin.row import Row
 
 _LISTED: Final = 4
 """So many wall times are named one by one; more are counted."""
@@ -13,7 +14,7 @@ _LISTED: Final = 4
 EffectKind = Literal["deferred", "dropped", "suppressed", "repeated"]
 
 
-class Fire(NamedTuple):
+class Fire(Row):
     """One fire. ``minute`` is the instant (UTC, since the epoch).
 
     ``kind``: "deferred" when a gap in the clock brought it here (``wall`` has the skipped wall minutes), "repeated" when its
@@ -27,7 +28,7 @@ class Fire(NamedTuple):
     wall: tuple[int, ...]
 
 
-class ClockEffect(NamedTuple):
+class ClockEffect(Row):
     """What one clock change, at ``minute``, does to the matching wall minutes in ``wall``.
 
     "deferred": they are skipped and run together right after the gap. "dropped": they are skipped and do not run.

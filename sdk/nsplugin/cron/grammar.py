@@ -1,17 +1,19 @@
 """The five-field grammar of both platforms (spec/cron.md G1–G4). What is wrong with a bad expression is ``diagnosis``'s."""
 
-# Without the `annotations` future: NamedTuple compiles every annotation that is a string, which would double the import time.
+from __future__ import annotations
+
 from functools import lru_cache
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 from nsplugin.cron.years import LENGTHS
+from nsplugin.row import Row
 
 Code = Literal["NSP201", "NSP202", "NSP203"]
 _REMEMBERED: Final = 256
 """Texts longer than this are parsed anew each time, so that no cache holds megabytes."""
 
 
-class Field(NamedTuple):
+class Field(Row):
     """One of the five fields: its name in messages and its smallest and largest number."""
 
     name: str
@@ -34,7 +36,7 @@ _PLAIN: Final = tuple(
 """The commonest items of each field, looked up before anything is taken apart."""
 
 
-class Expression(NamedTuple):
+class Expression(Row):
     """A parsed schedule. ``text`` is normalised; in the bit sets bit n stands for number n, Sunday is bit 0 (never 7).
 
     A day field is restricted unless one of its items is ``*`` or ``*/1`` (G4).
@@ -50,7 +52,7 @@ class Expression(NamedTuple):
     weekday_restricted: bool
 
 
-class CronFault(NamedTuple):
+class CronFault(Row):
     """One fault: ``column`` (from 1) and ``end_column`` (exclusive) count characters of the text as it was given.
 
     ``field`` is ``None`` for a fault of the whole expression. ``fix``, where it is not ``None``, is what to put in place of

@@ -6,9 +6,10 @@ after it, an offset is floored to minutes. (Only local mean times, gone since 19
 
 import struct
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 from nsplugin.cron.years import MINUTES_A_DAY, STARTS, first_day, kind_of
+from nsplugin.row import Row
 
 _HEADER: Final = struct.Struct(">4sc15x6l")
 _DAY: Final = 86_400
@@ -18,7 +19,7 @@ class TzifError(ValueError):
     """The bytes are not a TZif file that can be used; the message says why."""
 
 
-class Change(NamedTuple):
+class Change(Row):
     """From ``minute`` (UTC, since the epoch) on, the clock shows UTC plus ``offset`` minutes and is called ``label``."""
 
     minute: int
@@ -26,7 +27,7 @@ class Change(NamedTuple):
     label: str
 
 
-class _Day(NamedTuple):
+class _Day(Row):
     """A date of a rule: (month, week, weekday) for ``M``, the day of the year otherwise, and seconds after its midnight."""
 
     form: str
@@ -49,7 +50,7 @@ class _Day(NamedTuple):
         return self.day
 
 
-class Rule(NamedTuple):
+class Rule(Row):
     """What holds after the last listed change: one offset, or two that alternate every year."""
 
     offset: int
@@ -69,7 +70,7 @@ class Rule(NamedTuple):
         yield Change(start + -((offset - end.second(kind)) // 60), self.offset // 60, self.label)
 
 
-class Data(NamedTuple):
+class Data(Row):
     """A file's content: what holds before the first change, the changes in order, and the footer's rule."""
 
     before: Change

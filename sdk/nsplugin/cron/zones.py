@@ -4,11 +4,12 @@ import os
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from nsplugin.cron import tzif
 from nsplugin.cron.moments import utc_offset
 from nsplugin.cron.years import FIRST_MINUTE, LAST_MINUTE, MINUTES_A_DAY, first_day, year_of
+from nsplugin.row import Row
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +35,7 @@ class ZoneError(ValueError):
         return self.message if self.hint is None else f"{self.message}; {self.hint}"
 
 
-class Segment(NamedTuple):
+class Segment(Row):
     """A stretch of UTC minutes, ``end`` exclusive, in which the wall clock is ``offset`` minutes ahead.
 
     ``high`` is the first wall minute that the clock had not yet reached or passed when the stretch began: above ``start +

@@ -11,7 +11,6 @@ from nsplugin.json_schema.budget import Budget
 from nsplugin.json_schema.forms import WANTED, advice, fits
 from nsplugin.json_schema.keywords import DIALECT, FORMS, REFUSED, subschemas
 from nsplugin.json_schema.loops import loops
-from nsplugin.json_schema.patterns import PatternError, compiled
 from nsplugin.json_schema.words import either, shown
 from nsplugin.place import Place, pointer
 from nsplugin.pointers import UNKNOWN
@@ -111,6 +110,8 @@ class Checker:
         yield self._found(place, "references that depend on where evaluation began are not read", "write $ref and $defs")
 
     def _pattern(self, value: str, place: Place, target: Target = "value") -> Iterator[Found]:
+        from nsplugin.json_schema.patterns import PatternError, compiled
+
         self._budget.spend(_PATTERN_STEPS + len(value))
         try:
             compiled(value)

@@ -17,8 +17,6 @@ from nsplugin.json_schema.lists import list_mismatches
 from nsplugin.json_schema.mismatch import Mismatch, Schema, has_type, has_unknown, kind_of, listed
 from nsplugin.json_schema.objects import object_mismatches
 from nsplugin.json_schema.scalars import number_fault, string_fault
-from nsplugin.json_schema.unevaluated import unevaluated_items, unevaluated_properties
-from nsplugin.json_schema.unions import misfit, too_many
 from nsplugin.json_schema.words import TYPE_WORDS, either, shown
 from nsplugin.nearest import MOST
 from nsplugin.place import Place
@@ -146,6 +144,8 @@ class Evaluation:
             yield from self.mismatches(value, branch, place)
 
     def _any_of(self, value: Any, schema: Schema, place: Place) -> Iterable[Mismatch]:
+        from nsplugin.json_schema.unions import misfit
+
         branches, faults = listed(schema, "anyOf"), []
         for branch in branches:
             faults.append(self.mismatches(value, branch, place))
@@ -154,6 +154,8 @@ class Evaluation:
         return misfit(value, branches, faults, place) if branches else []
 
     def _one_of(self, value: Any, schema: Schema, place: Place) -> Iterable[Mismatch]:
+        from nsplugin.json_schema.unions import misfit, too_many
+
         branches = listed(schema, "oneOf")
         faults = [self.mismatches(value, branch, place) for branch in branches]
         fitting = [number for number, found in enumerate(faults) if not found]
@@ -173,9 +175,13 @@ class Evaluation:
         return self.mismatches(value, schema.get(branch, True), place)
 
     def _unevaluated_properties(self, value: Any, schema: Schema, place: Place) -> Iterable[Mismatch]:
+        from nsplugin.json_schema.unevaluated import unevaluated_properties
+
         return unevaluated_properties(self, value, schema, place) if isinstance(value, dict) and not self.partial else []
 
     def _unevaluated_items(self, value: Any, schema: Schema, place: Place) -> Iterable[Mismatch]:
+        from nsplugin.json_schema.unevaluated import unevaluated_items
+
         return unevaluated_items(self, value, schema, place) if isinstance(value, list) and not self.partial else []
 
 

@@ -7,7 +7,6 @@ from operator import ge, le
 from typing import TYPE_CHECKING, Any, Final
 
 from nsplugin.json_schema.mismatch import Mismatch, Schema, mapped, names
-from nsplugin.json_schema.patterns import PatternError, search
 from nsplugin.json_schema.scalars import Bound, size_fault
 from nsplugin.json_schema.words import SHOWN, TYPE_WORDS, several
 from nsplugin.place import Place
@@ -59,6 +58,8 @@ def additional(evaluation: Evaluation, value: dict[Any, Any], schema: Schema) ->
 
 def fits_key(evaluation: Evaluation, pattern: Any, name: str) -> bool:
     """Whether a key matches a pattern of ``patternProperties``. One that cannot be used might match everything."""
+    from nsplugin.json_schema.patterns import PatternError, search
+
     try:
         return not isinstance(pattern, str) or search(pattern, name, evaluation.budget)
     except PatternError:

@@ -9,7 +9,6 @@ from typing import Any, Final
 from nsplugin.json_schema.budget import Budget
 from nsplugin.json_schema.forms import is_count, is_number
 from nsplugin.json_schema.mismatch import Schema
-from nsplugin.json_schema.patterns import PatternError, search
 from nsplugin.json_schema.words import shown
 from nsplugin.wording import clipped, counted
 
@@ -39,6 +38,8 @@ def string_fault(value: str, schema: Schema, budget: Budget) -> str | None:
     pattern = schema.get("pattern")
     if wrong or not isinstance(pattern, str):
         return wrong
+    from nsplugin.json_schema.patterns import PatternError, search
+
     try:
         return None if search(pattern, value, budget) else f"expected text that matches {clipped(pattern)}, got {shown(value)}"
     except PatternError:

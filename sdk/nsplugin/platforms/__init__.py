@@ -1,4 +1,4 @@
-"""The platforms as data: every limit, default, pattern and policy, read from the TOML files beside this module.
+"""The platforms as data: every limit, default, pattern and policy, as the TOML files beside this module say.
 
 Nothing in this distribution branches on a platform's name: code asks ``platform.max_attempts.max`` or calls the policy that
 the TOML names.
@@ -6,6 +6,7 @@ the TOML names.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -13,11 +14,11 @@ from functools import cache, cached_property
 from types import MappingProxyType
 from typing import Any, Literal
 
-import tomli
-
 from nsplugin.platforms.section import Section
 
 NAMES = ("nextskin", "cogover")
+TABLES = os.path.join(os.path.dirname(__file__), "platforms.json")
+"""What the TOML files hold, made by :mod:`nsplugin.platforms.tables`."""
 
 
 class Layout(Section):
@@ -265,13 +266,18 @@ _SECTIONS: dict[str, type[Any]] = {
 
 
 @cache
+def _tables() -> dict[str, dict[str, Any]]:
+    with open(TABLES, encoding="utf-8") as file:
+        tables: dict[str, dict[str, Any]] = json.load(file)
+    return tables
+
+
+@cache
 def load(name: str) -> Platform:
     """The platform of that name. Raises ``KeyError`` for a name that is not in :data:`NAMES`."""
     if name not in NAMES:
         raise KeyError(name)
-    with open(os.path.join(os.path.dirname(__file__), f"{name}.toml"), "rb") as file:
-        data = tomli.load(file)
-    return Platform(**{key: _section(key, value) for key, value in data.items()})
+    return Platform(**{key: _section(key, value) for key, value in _tables()[name].items()})
 
 
 def _section(key: str, value: Any) -> Any:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from nsplugin.canonical import canonical, json_size
-from nsplugin.cron import Calendar, ClockEffect, Expression, Policy, Zone, ZoneError, zone
 from nsplugin.rules._family import Found, Rule
 from nsplugin.rules.firing import closest_fires, days_differ, fire_set, names_every_hour
 from nsplugin.rules.limits import whole
 from nsplugin.rules.subject import ABSENT, ScheduleView, Subject
 from nsplugin.wording import counted, plain, quoted
+
+if TYPE_CHECKING:
+    from nsplugin.cron import ClockEffect, Expression, Policy, Zone
 
 _MINUTE_MS: Final = 60 * 1000
 
@@ -38,6 +40,8 @@ def _time_zone(subject: Subject) -> Iterator[Found]:
             message = f"the time zone has {counted(len(name), 'character')}; at most {policy.time_zone_max_length} are allowed"
             yield Found(pointer=schedule.timezone_pointer, message=message)
             continue
+        from nsplugin.cron import ZoneError, zone
+
         try:
             zone(plain(name), offsets=policy.fixed_offsets)
         except ZoneError as error:
@@ -111,6 +115,8 @@ def _clock_changes(subject: Subject) -> Iterator[Found]:
 @lru_cache(maxsize=1024)
 def _effects(expression: Expression, place: Zone, policy: Policy, start: int) -> list[ClockEffect]:
     """Remembered, since manifests that are checked together often share schedules."""
+    from nsplugin.cron import Calendar
+
     return Calendar(expression, place, policy).clock_effects(start, start + _AHEAD)
 
 
@@ -124,8 +130,12 @@ def _zone_of(subject: Subject, schedule: ScheduleView) -> Zone | None:
     policy = subject.platform.cron
     own = policy.time_zone_default if schedule.timezone is ABSENT else schedule.timezone
     name = {"site": subject.timezone, "schedule": own}[policy.time_zone]
+    if not isinstance(name, str):
+        return None
+    from nsplugin.cron import ZoneError, zone
+
     try:
-        return zone(plain(name), offsets=policy.fixed_offsets) if isinstance(name, str) else None
+        return zone(plain(name), offsets=policy.fixed_offsets)
     except ZoneError:
         return None
 

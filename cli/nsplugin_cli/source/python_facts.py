@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, TypeVar
 
+from nsplugin.lazy import pattern
 from nsplugin.platforms import Platform
 from nsplugin.pointers import UNKNOWN, join
 from nsplugin_cli.facts import ContextUse, Enqueue, Facts, PayloadRead, SecretRaised
@@ -23,6 +24,7 @@ Placed = TypeVar("Placed", Enqueue, ContextUse, PayloadRead, SecretRaised)
 _JOBS: Final = "/jobs/"
 _PAYLOAD: Final = "payload"
 _SCHEMA: Final = "payloadSchema"
+_INNER_IMPORT: Final = pattern(r"\n[ \t]+(?:from|import)\b")
 
 
 def facts_of(evaluator: Evaluator, module: Module, layout: Layout, raw: Mapping[Any, Any], *, loading: bool) -> Facts:
@@ -113,7 +115,8 @@ def _leads_elsewhere(evaluator: Evaluator, module: Module) -> bool:
 def _may_import_inside(module: Module) -> bool:
     """Whether the word stands anywhere but in statements of the top level."""
     at_top = sum(type(each) in (ast.Import, ast.ImportFrom) for each in ast.iter_child_nodes(module.root.node))
-    return module.text.source.count("import") > at_top
+    source = module.text.source
+    return source.count("import") > at_top and _INNER_IMPORT.search(source) is not None
 
 
 def _never_retryable(

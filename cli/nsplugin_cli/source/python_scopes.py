@@ -135,12 +135,14 @@ class _Walk:
         Written out at length: this loop runs for every node of every file.
         """
         self.stack = stack = nodes
-        parents, fields, special, name = self.parents, _FIELDS, _SPECIAL, self.name
+        parents, fields, special, name, calls = self.parents, _FIELDS, _SPECIAL, self.name, self.scope.calls
+        pop, push, is_name, is_constant, is_call = stack.pop, stack.append, ast.Name, ast.Constant, ast.Call
         while stack:
-            node = stack.pop()
+            node = pop()
             kind = type(node)
-            visit = special.get(kind)
-            if visit is not None and visit(self, node):
+            if kind is is_call:
+                calls.append(node)  # type: ignore[arg-type]  # its type was looked at
+            elif kind in special and special[kind](self, node):
                 continue
             for field in fields[kind]:
                 value = getattr(node, field)
@@ -148,18 +150,18 @@ class _Walk:
                 if of is list:
                     for item in value:
                         of = type(item)
-                        if of is ast.Name:
+                        if of is is_name:
                             parents[item] = node
                             name(item)
-                        elif of is not ast.Constant and item is not None:
+                        elif of is not is_constant and item is not None:
                             parents[item] = node
-                            stack.append(item)
-                elif of is ast.Name:
+                            push(item)
+                elif of is is_name:
                     parents[value] = node
                     name(value)
-                elif of is not ast.Constant and value is not None:
+                elif of is not is_constant and value is not None:
                     parents[value] = node
-                    stack.append(value)
+                    push(value)
 
     def name(self, node: ast.Name) -> None:
         """Note a name that is read or bound."""
@@ -185,11 +187,6 @@ class _Walk:
         inner = Scope(self.tree, node, kind, self.scope, body)
         self.scope.children.append(inner)
         self.tree.scopes[node] = inner
-
-
-def _call(walk: _Walk, node: ast.Call) -> bool:
-    walk.scope.calls.append(node)
-    return False
 
 
 def _raise(walk: _Walk, node: ast.Raise) -> bool:
@@ -344,7 +341,6 @@ def all_arguments(arguments: ast.arguments) -> list[ast.arg]:
 
 
 _SPECIAL: Final[dict[type, Callable[[_Walk, Any], bool]]] = {
-    ast.Call: _call,
     ast.Raise: _raise,
     ast.Return: _return,
     ast.Yield: _yield,

@@ -33,4 +33,6 @@ def _says_version() -> bool:
 
 
 if __name__ == "__main__":
+    if not sys.flags.safe_path:  # as -m, the current folder stands first: its click.py is no library, but may be what we judge
+        del sys.path[0]
     sys.exit(main())

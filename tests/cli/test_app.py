@@ -17,6 +17,8 @@ from nsplugin_cli import app, terminal
 from waiting import PATIENCE, until
 
 NSPLUGIN = [sys.executable, "-m", "nsplugin_cli"]
+LATE = ("click", "json", "pathlib", "tomli", "ast", "tokenize", "inspect", "nsplugin", "nsplugin_schemas", "rich", "threading")
+"""Modules that a command imports when it needs them."""
 
 
 def test_version() -> None:
@@ -137,3 +139,14 @@ def test_output_never_fails_on_an_encoding_that_lacks_a_character(tmp_path: Path
     done = subprocess.run([*NSPLUGIN, "build", str(tmp_path)], capture_output=True, env=environment)
     assert done.returncode == 1
     assert rb"ValueError: \u65e5\u672c" in done.stdout
+
+
+def test_no_module_comes_from_the_current_folder(tmp_path: Path) -> None:
+    """``python -m`` puts the folder first, and it may be the one that is judged."""
+    for name in LATE:
+        (tmp_path / f"{name}.py").write_text(f"raise SystemExit('{name}.py ran')\n")
+    (tmp_path / "nsplugin.toml").write_text('platform = "nextskin"\n')
+    for words in (["plugin.py"], ["--format", "json", "--statistics", "plugin.py"]):
+        (tmp_path / "plugin.py").write_text("from nsplugin import define_plugin  # nsplugin: ignore[NSP211]\nx = 1 +\n")
+        done = subprocess.run([*NSPLUGIN, "lint", *words], cwd=tmp_path, capture_output=True, text=True)
+        assert (done.returncode, done.stderr) == (1, ""), done

@@ -57,6 +57,30 @@ REACHED = [
     "await ctx.jobs.enqueue(`ty${'po'}`);",
     "switch (x) { case 1: await ctx.jobs.enqueue('typo') }",
     "label: while (x) { await ctx.jobs.enqueue('typo') }",
+    "void ctx.jobs!.enqueue('typo');",
+    "void ctx!.jobs!.enqueue!('typo');",
+    "void ctx.jobs!['enqueue']('typo');",
+    "void ctx.jobs!.enqueue('typo').catch(() => {});",
+    "if (!(x || !ctx.jobs!.enqueue('typo'))) return;",
+    "ok && ctx.jobs!.enqueue('typo');",
+    "const sent = other ?? ctx.jobs!.enqueue('typo');",
+    "const { jobs } = ctx!; void jobs!.enqueue('typo');",
+    "ids.forEach((id) => void ctx.jobs!.enqueue('typo', { id }));",
+    "setTimeout(() => void ctx.jobs! /* the queue */ .enqueue('typo'), 5);",
+    "void save!(ctx);\nfunction save(c) { c.jobs.enqueue('typo') }",
+    "class Late { run() { void ctx.jobs!.enqueue('typo') } }",
+    "ctx['jobs']['enqueue']('typo');",
+    "ctx[`jobs`].enqueue('typo');",
+    "(ctx.jobs as any).enqueue('typo');",
+    "(<any>ctx.jobs).enqueue('typo');",
+    "ctx.jobs.enqueue<Payload>('typo');",
+    "await Promise.all([ctx.jobs.enqueue('typo'), other()]);",
+    "await Promise.allSettled(ids.map(function (id) { return ctx.jobs.enqueue('typo', { id }) }));",
+    "return ctx.jobs.enqueue('typo');",
+    "return ctx.jobs.enqueue('typo').then(() => 5).catch(log);",
+    "return load().then(() => ctx.jobs.enqueue('typo'), log);",
+    "const sent = ok ? ctx.jobs.enqueue('typo') : null;",
+    "throw await ctx.jobs.enqueue('typo');",
 ]
 NOT_REACHED = [
     "await other.jobs.enqueue('typo');",
@@ -81,6 +105,16 @@ NOT_REACHED = [
 @pytest.mark.parametrize("body", REACHED)
 def test_a_job_that_is_not_declared_is_found_wherever_it_is_enqueued(body: str) -> None:
     assert codes(nextskin(body)) == ["NSP304"]
+
+
+@pytest.mark.parametrize("call", ["void ctx.jobs!.enqueue", "ok && ctx.jobs?.enqueue", "return ctx['jobs']!['enqueue']"])
+def test_every_argument_is_judged_however_the_call_is_written(call: str) -> None:
+    """spec/nextskin.md E."""
+    body = f"{call}('typo', {{ when: new Date() }}, {{ delaySec: -1, dedupeKey: ' x', delay: 5 }});"
+    assert sorted(codes(nextskin(body))) == ["NSP006", "NSP301", "NSP304", "NSP305", "NSP306"]
+    both = f"{call.replace('ctx.', '').replace('ctx', 'c')}('sync', null, {{ delayMs: 5, runAt: 1_900_000_000_000 }});"
+    parameter = "c" if "c[" in both else "{ jobs }"
+    assert codes(cogover(both, parameter=parameter)) == ["NSP307"]
 
 
 @pytest.mark.parametrize("body", NOT_REACHED)

@@ -102,6 +102,12 @@ CHANGED = [
     "throw o;",
     "eval('o.n = 5');",
     "o.n ||= 5;",
+    "delete o!.n;",
+    "++o!.n;",
+    "const sum = 1 + o!.n++;",
+    "void o!.bump();",
+    "const sum = 'x' + o!.bump();",
+    "typeof patch!(o);",
 ]
 
 
@@ -206,6 +212,12 @@ def test_parts_and_imports(before: str, expression: str, expected: Any) -> None:
         ("'a'.at(0)", UNKNOWN),
         ("'a'.constructor('x')", UNKNOWN),
         ("'a'?.trim()", "a"),
+        ("'x' + ' a '!.trim()", "xa"),
+        ("'x' + `y`!.repeat(2)", "xyy"),
+        ("2 * [3]![0]", 6),
+        ("-[3]![0]", -3),
+        ("'x' + ' a '!", "x a "),
+        ("1 + 5!!", 6),
         ("Object.assign({}, { n: 1 }, { m: 2 })", {"n": 1, "m": 2}),
         ("Object.assign(o, { n: 1 })", UNKNOWN),
         ("{ ...{ n: 1 }, ...{ n: undefined } }", {}),

@@ -37,7 +37,7 @@ def enqueue(evaluator: Evaluator, module: Module, call: Node, function: Node) ->
 
 
 def _written(module: Module, function: Node) -> str:
-    return "".join(module.text(function).replace("?.", ".").replace("!.", ".").split())
+    return "".join(module.text(function).replace("?.", ".").replace("!", "").split())
 
 
 def _argument(evaluator: Evaluator, module: Module, node: Node | None) -> Argument | None:

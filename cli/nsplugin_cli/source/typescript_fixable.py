@@ -41,7 +41,7 @@ def fixable_in_typescript(data: bytes, path: str) -> tuple[Span, ...]:
 def _takes(module: Module, function: Node | None) -> bool:
     if function is None:
         return False
-    *before, name = module.text(function).replace("?.", ".").split(".")
+    *before, name = module.text(function).replace("?.", ".").replace("!", "").split(".")
     return name in _MAKERS or (name == "enqueue" and before[-1:] == ["jobs"])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cache, cached_property
@@ -13,6 +14,7 @@ from nsplugin.record import record
 from nsplugin.spans import Position, Span
 
 SUFFIXES: Final = (".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx")
+_JAVASCRIPT: Final = (".js", ".mjs", ".cjs", ".jsx")
 _DEEPEST: Final = 400
 """No one writes deeper; the time that a query takes grows with the square of the depth."""
 
@@ -34,22 +36,30 @@ _QUERY: Final = """
   (class_static_block)
 ] @scope
 """
+_MARKS: Final = """
+(non_null_expression "!" @mark)
+(non_null_expression [(unary_expression) (binary_expression) (update_expression) (new_expression)] @misread)
+"""
+_MAY_MARK: Final = re.compile(rb"(?<=[^\s!=(&|,;:?{<>+*%~^-])\s*!(?!=)")
 
 
 @record(kw_only=False)
 class _Grammar:
     parser: Parser
     query: Query
+    marks: Query | None
+    """The ``!`` after expressions, which only TypeScript has."""
 
 
 @cache
 def _grammar(suffix: str) -> _Grammar:
     language = Language(_language(suffix))
-    return _Grammar(Parser(language), Query(language, _QUERY))
+    marks = None if suffix in _JAVASCRIPT else Query(language, _MARKS)
+    return _Grammar(Parser(language), Query(language, _QUERY), marks)
 
 
 def _language(suffix: str) -> object:
-    if suffix in (".js", ".mjs", ".cjs", ".jsx"):
+    if suffix in _JAVASCRIPT:
         import tree_sitter_javascript
 
         return tree_sitter_javascript.language()
@@ -66,15 +76,29 @@ class Source:
         self.data = data
         suffix = path[path.rfind(".") :].lower()
         self._grammar = _grammar(suffix if suffix in SUFFIXES else ".ts")
-        self.tree: Tree = self._grammar.parser.parse(data)
+        self.tree: Tree = self._parsed(data)
         self.root: Node = self.tree.root_node
+
+    def _parsed(self, data: bytes) -> Tree:
+        """The tree of the text.
+
+        The grammar takes ``void a.b!.c()`` for ``(void a.b)!.c()``. Where it does, it is given blanks for each ``!``.
+        """
+        tree = self._grammar.parser.parse(data)
+        if self._grammar.marks is None or not _MAY_MARK.search(data):
+            return tree
+        found = _captures(self._grammar.marks, tree.root_node)
+        if "misread" not in found:
+            return tree
+        text = bytearray(data)
+        for mark in found["mark"]:
+            text[mark.start_byte : mark.end_byte] = b" "
+        return self._grammar.parser.parse(bytes(text))
 
     @cached_property
     def captured(self) -> dict[str, list[Node]]:
         """All calls, assigned targets, loops, comments and scopes of the file, each list in source order."""
-        cursor = QueryCursor(self._grammar.query)
-        cursor.set_max_start_depth(_DEEPEST)
-        found = cursor.captures(self.root)
+        found = _captures(self._grammar.query, self.root)
         return {name: sorted(nodes, key=lambda node: (node.start_byte, -node.end_byte)) for name, nodes in found.items()}
 
     @cached_property
@@ -135,6 +159,12 @@ class Source:
                 stack.extend(reversed(node.children))
 
 
+def _captures(query: Query, root: Node) -> dict[str, list[Node]]:
+    cursor = QueryCursor(query)
+    cursor.set_max_start_depth(_DEEPEST)
+    return cursor.captures(root)
+
+
 def plain(node: Node) -> Node:
     """The expression without parentheses, ``as const``, ``satisfies T``, ``!`` and ``<T>``."""
     while node.type in (
@@ -152,7 +182,7 @@ def plain(node: Node) -> Node:
 
 
 def literal_text(source: Source, node: Node) -> str | None:
-    """The text of a string literal without escapes, as module names are written; else ``None``."""
-    if node.type != "string" or any(child.type == "escape_sequence" for child in node.named_children):
+    """The text of a string without escapes and substitutions, as module names are written; else ``None``."""
+    if node.type not in ("string", "template_string") or any(child.type != "string_fragment" for child in node.named_children):
         return None
     return source.text(node)[1:-1]

@@ -143,7 +143,7 @@ def test_a_variable_that_may_get_another_value_is_unknown(statement: str) -> Non
 
 def test_scopes_are_javascripts_own() -> None:
     assert value("n", "const n = 1; { const n = 2 } function f(n) { const m = n }") == 1
-    assert value("((n) => n)(2)", "const n = 1;") is UNKNOWN
+    assert value("((n) => n)(2)", "const n = 1;") == 2
     assert value("n", "function f() { n = 2 }\nconst n = 1;") == 1, "a constant cannot be assigned to"
 
 

@@ -23,17 +23,12 @@ from nsplugin_cli.source.typescript_loading import is_made
 from nsplugin_cli.source.typescript_module import Module
 from nsplugin_cli.source.typescript_names import Imported, Part
 from nsplugin_cli.source.typescript_origins import Origins
+from nsplugin_cli.source.typescript_results import OPAQUE, CallValue, FunctionValue, Located, Mapping, Members
 from nsplugin_cli.source.typescript_scalars import pieces, undefined
 from nsplugin_cli.source.typescript_text import ignores, syntax_fault
 from nsplugin_cli.source.typescript_timers import timers
 from nsplugin_cli.source.typescript_tree import plain
-from nsplugin_cli.source.typescript_values import (
-    CallValue,
-    Evaluator,
-    FunctionValue,
-    Located,
-    Mapping,
-)
+from nsplugin_cli.source.typescript_values import Evaluator
 
 _OWN_HANDLER: Final = "handler"
 
@@ -191,7 +186,7 @@ class _Reader:
                     shaped.handlers[pointer] = MISSING
 
     def _handler(self, item: Located, pointer: str, shaped: Shaped, platform: Platform) -> None:
-        if item.value is UNKNOWN or isinstance(item.value, CallValue):
+        if item.value is UNKNOWN or isinstance(item.value, (CallValue, Members)):
             return
         shaped.handlers[pointer] = described(item, platform.handlers.whole)
         shown = item.node
@@ -290,7 +285,7 @@ class _Reader:
             return dict(self._flat_entries(located, pointer, shaped))
         if isinstance(value, list):
             return [self._flatten(item, join(pointer, at), shaped) for at, item in enumerate(value)]
-        return UNKNOWN if isinstance(value, (FunctionValue, CallValue)) or undefined(value) else value
+        return UNKNOWN if isinstance(value, OPAQUE) or undefined(value) else value
 
     def _flat_entries(self, located: Located, pointer: str, shaped: Shaped) -> Iterator[tuple[Any, Any]]:
         for name, entry in located.value.items():

@@ -15,9 +15,10 @@ from nsplugin_cli.source.typescript_enqueues import enqueue
 from nsplugin_cli.source.typescript_module import Module
 from nsplugin_cli.source.typescript_names import FUNCTIONS, key_text
 from nsplugin_cli.source.typescript_origins import member_name
+from nsplugin_cli.source.typescript_results import FunctionValue
 from nsplugin_cli.source.typescript_tree import plain
 from nsplugin_cli.source.typescript_uses import parameters
-from nsplugin_cli.source.typescript_values import Evaluator, FunctionValue
+from nsplugin_cli.source.typescript_values import Evaluator
 
 _HEAD: Final = re.compile(rb"[\w$\x80-\xff]+")
 Path = tuple[str, ...]

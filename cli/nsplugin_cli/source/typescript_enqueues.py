@@ -11,9 +11,10 @@ from tree_sitter import Node
 from nsplugin.pointers import UNKNOWN
 from nsplugin_cli.facts import Argument, Enqueue, Lost
 from nsplugin_cli.source.typescript_module import UNBOUND, Module
+from nsplugin_cli.source.typescript_results import OPAQUE, FunctionValue, Located, Mapping
 from nsplugin_cli.source.typescript_scalars import undefined
 from nsplugin_cli.source.typescript_tree import plain
-from nsplugin_cli.source.typescript_values import CallValue, Evaluator, FunctionValue, Located, Mapping
+from nsplugin_cli.source.typescript_values import Evaluator
 
 
 def enqueue(evaluator: Evaluator, module: Module, call: Node, function: Node) -> Enqueue:
@@ -76,7 +77,7 @@ def plain_value(located: Located) -> Any:
         return known if len(known) == len(found) else {**known, UNKNOWN: UNKNOWN}
     if isinstance(value, list):
         return [plain_value(item) for item in value]
-    return UNKNOWN if isinstance(value, (FunctionValue, CallValue)) or undefined(value) else value
+    return UNKNOWN if isinstance(value, OPAQUE) or undefined(value) else value
 
 
 _MADE: Final = {

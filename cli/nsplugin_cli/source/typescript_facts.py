@@ -10,9 +10,10 @@ from nsplugin_cli.source.typescript_context import Frame, Walk
 from nsplugin_cli.source.typescript_loading import inside
 from nsplugin_cli.source.typescript_origins import Origins
 from nsplugin_cli.source.typescript_payloads import unchecked_read
+from nsplugin_cli.source.typescript_results import FunctionValue
 from nsplugin_cli.source.typescript_retries import never_retryable
 from nsplugin_cli.source.typescript_secrets import raised_secrets, secret_names
-from nsplugin_cli.source.typescript_values import Evaluator, FunctionValue
+from nsplugin_cli.source.typescript_values import Evaluator
 
 
 def facts_of(

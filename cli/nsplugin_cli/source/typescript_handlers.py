@@ -10,8 +10,8 @@ from tree_sitter import Node
 from nsplugin.handlers import Handler, Parameter
 from nsplugin_cli.source.typescript_module import Module
 from nsplugin_cli.source.typescript_names import key_text
+from nsplugin_cli.source.typescript_results import FunctionValue, Located, Mapping
 from nsplugin_cli.source.typescript_scalars import undefined
-from nsplugin_cli.source.typescript_values import FunctionValue, Located, Mapping
 
 _YIELDS: Final = "it contains yield, so calling it would run none of its code"
 

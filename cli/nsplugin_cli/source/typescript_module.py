@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 from tree_sitter import Node
 
@@ -35,6 +35,11 @@ class Module(Source):
     @cached_property
     def steadiness(self) -> dict[tuple[str, int, bool], bool]:
         """What was found out of names that hold objects: whether all that is done with them is to read them."""
+        return {}
+
+    @cached_property
+    def written_members(self) -> dict[int, Any]:
+        """What was found out of enums and classes, by their nodes."""
         return {}
 
     def home(self, node: Node, name: str) -> tuple[int, Bound] | None:

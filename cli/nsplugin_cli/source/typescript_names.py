@@ -73,6 +73,8 @@ def scope_of(source: Source, scope: Node) -> dict[str, Bound]:
     names = Names()
     if scope.type in FUNCTIONS:
         _note_function(source, names, scope)
+    elif scope.type == "enum_body":
+        _note_members(source, names, scope)
     elif scope.type == "catch_clause":
         _note_unknown(source, names, scope.child_by_field_name("parameter"))
     elif scope.type == "for_in_statement":
@@ -132,6 +134,15 @@ def _note_unknown(source: Source, names: Names, pattern: Node | None) -> None:
             stack.extend(node.named_children)
 
 
+def _note_members(source: Source, names: Names, body: Node) -> None:
+    """The members of an enum have names in it."""
+    enum = body.parent
+    for child in body.named_children if enum is not None else ():
+        name = key_text(source, child.child_by_field_name("name") or child)
+        if name is not None and enum is not None:
+            names.bind(name, Part(enum, (name,)))
+
+
 def _note_block(source: Source, names: Names, block: Node) -> None:
     statements = block.named_children
     body = block.child_by_field_name("body")
@@ -183,7 +194,10 @@ def _note_declaration(source: Source, names: Names, statement: Node) -> None:
     name = statement.child_by_field_name("name")
     if name is None or statement.type == "function_signature":
         return
-    names.bind(source.text(name), statement if statement.type.endswith(("function_declaration", "class_declaration")) else None)
+    names.bind(source.text(name), statement if statement.type.endswith(_KNOWN) else None)
+
+
+_KNOWN: Final = ("function_declaration", "class_declaration", "enum_declaration")
 
 
 def _note_variables(source: Source, names: Names, statement: Node) -> None:

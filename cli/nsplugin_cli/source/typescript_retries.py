@@ -11,7 +11,7 @@ from nsplugin_cli.source.typescript_context import readable
 from nsplugin_cli.source.typescript_module import Module
 from nsplugin_cli.source.typescript_names import FUNCTIONS, Imported
 from nsplugin_cli.source.typescript_origins import Origin, Origins, Site
-from nsplugin_cli.source.typescript_values import FunctionValue
+from nsplugin_cli.source.typescript_results import FunctionValue
 
 _RETRYABLE: Final = "RetryableError"
 _LASTING: Final = frozenset(

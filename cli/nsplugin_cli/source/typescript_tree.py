@@ -36,6 +36,7 @@ _QUERY: Final = """
   (class_static_block)
 ] @scope
 """
+_ENUMS: Final = "(enum_body) @scope"
 _MARKS: Final = """
 (non_null_expression "!" @mark)
 (non_null_expression [(unary_expression) (binary_expression) (update_expression) (new_expression)] @misread)
@@ -54,8 +55,9 @@ class _Grammar:
 @cache
 def _grammar(suffix: str) -> _Grammar:
     language = Language(_language(suffix))
-    marks = None if suffix in _JAVASCRIPT else Query(language, _MARKS)
-    return _Grammar(Parser(language), Query(language, _QUERY), marks)
+    if suffix in _JAVASCRIPT:
+        return _Grammar(Parser(language), Query(language, _QUERY), None)
+    return _Grammar(Parser(language), Query(language, _QUERY + _ENUMS), Query(language, _MARKS))
 
 
 def _language(suffix: str) -> object:
@@ -115,6 +117,22 @@ class Source:
             target = plain(targets.pop())
             if target.type in ("identifier", "shorthand_property_identifier_pattern"):
                 found.add(self.text(target))
+            elif target.type.endswith("pattern"):
+                targets.extend(target.named_children)
+        return frozenset(found)
+
+    @cached_property
+    def assigned_members(self) -> frozenset[str]:
+        """The names of members that are set somewhere, of whatever object: ``o.n = 1``, ``delete o["n"]``, ``[o.n] = …``."""
+        targets = [*self.captured.get("assigned", ()), *map(plain, self.captured.get("turned", ()))]
+        found: set[str] = set()
+        while targets:
+            target = plain(targets.pop())
+            name, index = target.child_by_field_name("property"), target.child_by_field_name("index")
+            if name is not None:
+                found.add(self.text(name))
+            elif index is not None:
+                found.add(literal_text(self, plain(index)) or "")
             elif target.type.endswith("pattern"):
                 targets.extend(target.named_children)
         return frozenset(found)

@@ -23,14 +23,14 @@ def steady(module: Module, name: str, home: int, deep: bool) -> bool:
     if mark not in module.steadiness:
         module.steadiness[mark] = True  # what is asked about itself decides nothing
         module.steadiness[mark] = b"eval(" not in module.data and all(
-            _only_read(module, use, deep) for use in _uses(module, name, home)
+            _only_read(module, use, deep) for use in uses(module, name, home)
         )
     return module.steadiness[mark]
 
 
 def steady_namespace(module: Module, name: str, home: int) -> bool:
     """Whether nothing is changed through a name that stands for a whole module; to call its functions changes nothing."""
-    for use in _uses(module, name, home):
+    for use in uses(module, name, home):
         member = None if use is None else use.parent
         call = None if member is None else member.parent
         called = call is not None and call.type == "call_expression" and member is not None and _is(call, "function", member)
@@ -52,7 +52,7 @@ def used_as_value(module: Module, name: str) -> bool:
     return False
 
 
-def _uses(module: Module, name: str, home: int) -> Iterator[Node | None]:
+def uses(module: Module, name: str, home: int) -> Iterator[Node | None]:
     """The places where a name stands for what that scope binds; ``None`` when there are too many to look at."""
     for node in _places(module, name):
         found = None if node is None else module.home(node, name)
@@ -90,6 +90,7 @@ _HARMLESS: Final = frozenset(
     {"expression_statement", "template_substitution", "unary_expression", "type_query", "export_specifier", "export_statement"}
     | {"import_specifier", "import_clause", "namespace_import", "import_require_clause", "switch_case", "switch_statement"}
     | {"computed_property_name", "new_expression", "call_expression", "rest_pattern", "for_statement", "pair_pattern"}
+    | {"enum_declaration", "class_declaration", "nested_type_identifier", "nested_identifier"}
 )
 """What a bare name may stand in without being changed or handed on."""
 
@@ -152,6 +153,8 @@ def _stops(module: Module, parent: Node, node: Node, deep: bool) -> bool:
         return module.text(left).startswith(("module.exports", "exports.")) or _kept(module, left, deep)
     if kind in ("arrow_function", "return_statement"):
         return _is(parent, "parameter", node) or _answered(module, parent, deep)
+    if kind in ("extends_clause", "class_heritage"):
+        return not deep
     if kind in _DECLARING:
         return not (_is(parent, "value", node) or _is(parent, "right", node))
     return kind in _HARMLESS or (kind.endswith("_statement") and _is(parent, "condition", node))
@@ -226,7 +229,7 @@ def _asked(module: Module, call: Node, member: Node, deep: bool) -> bool:
     if method in _SHARING:
         return not deep or _only_read(module, call, True)
     if method not in _CALLING:
-        return False
+        return _is_static_method(module, member, method)
     arguments = call.child_by_field_name("arguments")
     given = [plain(child) for child in arguments.named_children] if arguments is not None else []
     if not given or given[0].type not in FUNCTIONS:
@@ -241,6 +244,19 @@ def _asked(module: Module, call: Node, member: Node, deep: bool) -> bool:
     gives_parts = method in ("filter", "find", "findLast", "reduce", "reduceRight")
     kept = all(_kept_by(module, given[0], pattern, True) for pattern in taken)
     return kept and (not gives_parts or _only_read(module, call, True))
+
+
+def _is_static_method(module: Module, member: Node, method: str) -> bool:
+    """Whether a class of the file is asked for a method of its own: what that does with ``this`` is looked at elsewhere."""
+    target = member.child_by_field_name("object")
+    bound = module.binding(target, module.text(target)) if target is not None and target.type == "identifier" else None
+    body = bound.child_by_field_name("body") if isinstance(bound, Node) and bound.type.endswith("class_declaration") else None
+    for child in body.named_children if body is not None else ():
+        name = child.child_by_field_name("name")
+        static = child.type == "method_definition" and any(part.type == "static" for part in child.children)
+        if static and name is not None and module.text(name) == method:
+            return True
+    return False
 
 
 def _kept_by(module: Module, function: Node, pattern: Node, deep: bool) -> bool:
@@ -270,7 +286,7 @@ def parameters(function: Node) -> list[Node]:
 
 _LOOKING: Final = frozenset(
     {"definePlugin", "defineJob", "enqueue", "stringify", "isArray", "String", "Boolean", "structuredClone", "includes"}
-    | {"keys", "log", "info", "warn", "error", "debug", "enum", "literal"}
+    | {"keys", "log", "info", "warn", "error", "debug", "enum", "nativeEnum", "literal"}
 )
 _COPYING: Final = frozenset(("values", "entries", "fromEntries", "assign", "from", "concat", "Set", "Map"))
 _RETURNING: Final = frozenset(("freeze", "seal", "preventExtensions"))

@@ -9,9 +9,21 @@ from tree_sitter import Node
 
 from nsplugin.pointers import UNKNOWN
 from nsplugin.record import field, record
+from nsplugin_cli.source.typescript_calls import Arguments, applied, inside_call
+from nsplugin_cli.source.typescript_members import member, members
 from nsplugin_cli.source.typescript_methods import METHODS, Failed
 from nsplugin_cli.source.typescript_module import UNBOUND, Module
 from nsplugin_cli.source.typescript_names import Imported, Part
+from nsplugin_cli.source.typescript_results import (
+    CallValue,
+    Entry,
+    FunctionValue,
+    Located,
+    Mapping,
+    Members,
+    is_deep,
+    shown_at,
+)
 from nsplugin_cli.source.typescript_scalars import (
     ABSENT,
     as_text,
@@ -32,81 +44,64 @@ Resolve = Callable[[str, str], Module | None]
 """(module specifier, path of the importing file) → the module of the same repository, or ``None``."""
 
 
-@record(kw_only=False)
-class FunctionValue:
-    """A function that stands where a value is wanted."""
-
-    node: Node
-    module: Module
-
-
-@record(kw_only=False)
-class CallValue:
-    """A call whose result is not a plain value; the definers among them are told by ``definer``."""
-
-    node: Node
-    module: Module
-    definer: str | None = None
-
-
-@record(kw_only=False)
-class Located:
-    """A value and the node that holds it. Mappings hold ``dict[key, Entry]``, lists ``list[Located]``."""
-
-    value: Any
-    node: Node
-    module: Module
-    used: tuple[Module, Node] | None = None
-    """Where an object or array takes in what stands in another file."""
-
-
-@record(kw_only=False)
-class Entry:
-    """A mapping's entry: the key's node (``None`` for one that came by a spread name) and the located value."""
-
-    key: Node | None
-    item: Located
-
-
-class Mapping(dict[Any, Entry]):
-    """An evaluated object literal; the key ``UNKNOWN`` says that it may hold more."""
-
-
 @record(kw_only=False, frozen=False)
 class Evaluator:
-    """Evaluates nodes of several modules, bounded in steps and depth. ``definer`` tells which calls define something."""
+    """Evaluates nodes of several modules, bounded in steps and depth. ``definer`` tells which calls define something.
+
+    Steps in functions that are called count apart, so that they leave enough for what is written out.
+    """
 
     resolve: Resolve
     definer: Callable[[Module, Node], str | None]
     steps: int = 0
     depth: int = 0
+    inner_steps: int = 0
     busy: set[tuple[str, int]] = field(default_factory=set)
+    arguments: Arguments = field(default_factory=Arguments)
 
     def evaluate(self, module: Module, node: Node) -> Located:
         """The value of an expression; never raises."""
         node = plain(node)
-        self.steps += 1
         mark = (module.path, node.id)
-        if self.steps > _STEPS or self.depth > _DEPTH or mark in self.busy:
+        if self._spent() > _STEPS or self.depth > _DEPTH or mark in self.busy:
             return Located(UNKNOWN, node, module)
         self.busy.add(mark)
         self.depth += 1
         try:
-            return _shown_at(_EVALUATE.get(node.type, _unknown)(self, module, node), node, module)
+            return shown_at(_EVALUATE.get(node.type, _unknown)(self, module, node), node, module)
         finally:
             self.depth -= 1
             self.busy.discard(mark)
 
+    def _spent(self) -> int:
+        if self.arguments.active:
+            self.inner_steps += 1
+            return self.inner_steps
+        self.steps += 1
+        return self.steps
+
     def name(self, module: Module, name: str, node: Node) -> Located:
         """What a name stands for where it is used."""
         home = module.home(node, name)
-        bound = None if home is None else home[1]
-        if home is None or bound is None:
+        if home is None:
             return Located(UNKNOWN, node, module)
-        found = self._bound(module, bound, node)
-        if isinstance(found.value, (Mapping, list)) and not steady(module, name, home[0], _is_deep(found.value)):
+        scope, bound = home
+        found = self._bound(module, bound, node) if bound is not None else self.arguments.given.get((module.path, scope, name))
+        if found is None:
             return Located(UNKNOWN, node, module)
+        value = found.value
+        deep = isinstance(value, (Mapping, list)) and is_deep(value)
+        if isinstance(value, (Mapping, list, Members)) and not steady(module, name, scope, deep):
+            return Located(UNKNOWN, node, module)
+        if isinstance(value, Members):
+            return Located(Members(value.node, value.module, (*value.holders, (module, name, scope))), found.node, found.module)
         return found
+
+    def item(self, container: Any, key: Any, node: Node, module: Module) -> Located:
+        """A part of an object, an array, an enum or a class."""
+        if isinstance(container, Members) and isinstance(key, str):
+            return member(self, container, key) or Located(UNKNOWN, node, module)
+        return _item(container, key, node, module)
 
     def _bound(self, module: Module, bound: Node | Imported | Part, node: Node) -> Located:
         if isinstance(bound, Imported):
@@ -114,7 +109,7 @@ class Evaluator:
         if isinstance(bound, Part):
             found = self.evaluate(module, bound.value)
             for key in bound.keys:
-                found = _item(found.value, key, node, module)
+                found = self.item(found.value, key, node, module)
             return found
         if bound.type.endswith("function_declaration"):
             return Located(FunctionValue(bound, module), bound, module)
@@ -164,19 +159,6 @@ class Evaluator:
 
 
 _HOPS: Final = 20
-
-
-def _is_deep(container: Mapping | list[Located]) -> bool:
-    """Whether an object or array may hold something that can be changed in turn."""
-    items = [entry.item for entry in container.values()] if isinstance(container, Mapping) else container
-    return any(item.value is UNKNOWN or isinstance(item.value, (Mapping, list, FunctionValue, CallValue)) for item in items)
-
-
-def _shown_at(found: Located, node: Node, module: Module) -> Located:
-    """A scalar that came by a name of another file is shown where the name stands: its own place is not in this file."""
-    if found.module is not module and not isinstance(found.value, (Mapping, list, FunctionValue, CallValue)):
-        return Located(found.value, node, module)
-    return found
 
 
 def _unknown(evaluator: Evaluator, module: Module, node: Node) -> Located:
@@ -263,14 +245,14 @@ def _member(evaluator: Evaluator, module: Module, node: Node) -> Located:
         if namespace.name == "*" or "default" not in exporting.names.exported:
             found = evaluator.export(exporting, module.text(name))
             return found if found is not None else Located(UNKNOWN, node, module)
-    return _item(evaluator.evaluate(module, target).value, module.text(name), node, module)
+    return evaluator.item(evaluator.evaluate(module, target).value, module.text(name), node, module)
 
 
 def _subscript(evaluator: Evaluator, module: Module, node: Node) -> Located:
     target, index = node.child_by_field_name("object"), node.child_by_field_name("index")
     if target is None or index is None:
         return Located(UNKNOWN, node, module)
-    return _item(evaluator.evaluate(module, target).value, evaluator.evaluate(module, index).value, node, module)
+    return evaluator.item(evaluator.evaluate(module, target).value, evaluator.evaluate(module, index).value, node, module)
 
 
 def _item(container: Any, key: Any, node: Node, module: Module) -> Located:
@@ -314,7 +296,7 @@ def _spread_into(module: Module, result: Mapping, spread: Node, inner: Located) 
         result[UNKNOWN] = Entry(None, Located(UNKNOWN, spread, module))
         return
     for key, entry in inner.value.items():
-        here = entry if inner.module is module else Entry(None, _shown_at(entry.item, spread, module))
+        here = entry if inner.module is module else Entry(None, shown_at(entry.item, spread, module))
         result.pop(key, None)
         result[key] = here
 
@@ -373,19 +355,23 @@ def _function(evaluator: Evaluator, module: Module, node: Node) -> Located:
 def _call(evaluator: Evaluator, module: Module, node: Node) -> Located:
     definer = evaluator.definer(module, node)
     if definer is not None:
-        return Located(CallValue(node, module, definer), node, module)
+        known = not inside_call(evaluator.arguments, module, node)
+        return Located(CallValue(node, module, definer) if known else UNKNOWN, node, module)
     function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
-    if function is None or arguments is None or function.type != "member_expression":
+    given = [child for child in arguments.named_children if child.type != "comment"] if arguments is not None else []
+    if function is None or arguments is None or any(child.type == "spread_element" for child in given):
         return Located(UNKNOWN, node, module)
     target, name = function.child_by_field_name("object"), function.child_by_field_name("property")
-    given = [child for child in arguments.named_children if child.type != "comment"]
-    if target is None or name is None or any(child.type == "spread_element" for child in given):
+    if function.type == "member_expression" and target is not None and name is not None:
+        if module.text(target) == "Object" and module.binding(target, "Object") is UNBOUND:
+            return _of_object(evaluator, module, node, module.text(name), given)
+        if module.text(name) in METHODS:
+            return _method(evaluator, module, node, target, module.text(name), given)
+    called = evaluator.evaluate(module, function).value
+    if not isinstance(called, FunctionValue) or arguments.type != "arguments":
         return Located(UNKNOWN, node, module)
-    if module.text(target) == "Object" and module.binding(target, "Object") is UNBOUND:
-        return _of_object(evaluator, module, node, module.text(name), given)
-    if module.text(name) not in METHODS:
-        return Located(UNKNOWN, node, module)
-    return _method(evaluator, module, node, target, module.text(name), given)
+    result = applied(evaluator, called, [evaluator.evaluate(module, argument) for argument in given])
+    return result if isinstance(result.value, (Mapping, list)) else Located(result.value, node, module)
 
 
 def _of_object(evaluator: Evaluator, module: Module, node: Node, name: str, given: list[Node]) -> Located:
@@ -440,4 +426,8 @@ _EVALUATE: Final[dict[str, Callable[[Evaluator, Module, Node], Located]]] = {
     "function": _function,
     "generator_function": _function,
     "call_expression": _call,
+    "enum_declaration": members,
+    "class_declaration": members,
+    "abstract_class_declaration": members,
+    "class": members,
 }

@@ -71,6 +71,9 @@ def test_members_of_enums(kind: str, member: str, expected: Any) -> None:
         ("enum E { B = 1, B = 2 }", UNKNOWN),
         ("enum E { B = 1 }\nnamespace E { export const C = 5 }", UNKNOWN),
         ("declare enum E { B = 1 }", UNKNOWN),
+        ("enum E { B = C, C = 5 }", UNKNOWN),
+        ("enum E { B = E.C, C = 5 }", UNKNOWN),
+        ("enum E { A = E.C, B, C = 5 }", UNKNOWN),
         ("enum E { B = true }", UNKNOWN),
         ("enum E { C = 'x', B }", UNKNOWN),
         ("enum E { C = 9007199254740991, B }", UNKNOWN),
@@ -102,6 +105,8 @@ FIELD = [
 NO_FIELD = [
     "class C { A = 99 }",
     "class C { static A; }",
+    "class C { static A = C.B; static B = 99 }",
+    "class C { static A = C.b(); static b() { return C.B } static B = 99 }",
     "class C { declare static readonly A: 99 }",
     "class C { static A = 99; static A = 5 }",
     "class C { static A = 99; static [key] = 5 }",

@@ -45,7 +45,7 @@ def member(evaluator: Evaluator, whole: Members, name: str) -> Located | None:
     if inside_call(evaluator.arguments, module, node):
         return None
     if node.type == "enum_declaration":
-        return _enum_member(evaluator, module, _enum(module, node).get(name))
+        return _enum_member(evaluator, module, node, _enum(module, node).get(name))
     written = _class(module, node)
     found = _static_member(evaluator, whole, written, name) if written is not None else None
     if written is not None and found is not None and isinstance(found.value, (Mapping, list)):
@@ -81,11 +81,30 @@ def _enum(module: Module, node: Node) -> dict[str, _Numbered | None]:
     return known
 
 
-def _enum_member(evaluator: Evaluator, module: Module, written: _Numbered | None) -> Located | None:
+def _initial(evaluator: Evaluator, module: Module, whole: Node, value: Node) -> Located:
+    """A member's value. Until it is there, those that follow are not there either."""
+    mark = module.path, whole.id
+    before = evaluator.initialized.get(mark)
+    evaluator.initialized[mark] = value.start_byte
+    try:
+        return evaluator.evaluate(module, value)
+    finally:
+        if before is None:
+            del evaluator.initialized[mark]
+        else:
+            evaluator.initialized[mark] = before
+
+
+def _is_initialized(evaluator: Evaluator, module: Module, whole: Node, written: Node) -> bool:
+    until = evaluator.initialized.get((module.path, whole.id))
+    return until is None or written.end_byte <= until
+
+
+def _enum_member(evaluator: Evaluator, module: Module, enum: Node, written: _Numbered | None) -> Located | None:
     """One without a value follows the one before it by one; the first is zero."""
-    if written is None:
+    if written is None or not _is_initialized(evaluator, module, enum, written.node):
         return None
-    start: Any = evaluator.evaluate(module, written.value).value if written.value is not None else 0
+    start: Any = _initial(evaluator, module, enum, written.value).value if written.value is not None else 0
     if written.after == 0:
         known = isinstance(start, (int, float, str)) and not isinstance(start, bool)
         return Located(start, written.value or written.node, module) if known else None
@@ -144,7 +163,7 @@ def _static_member(evaluator: Evaluator, whole: Members, written: _Class, name: 
     value = found.child_by_field_name("value")
     if value is None or ("readonly" not in words and written.escapes):
         return None
-    return evaluator.evaluate(module, value)
+    return _initial(evaluator, module, whole.node, value) if _is_initialized(evaluator, module, whole.node, found) else None
 
 
 def _statics(node: Node) -> Iterator[Node]:

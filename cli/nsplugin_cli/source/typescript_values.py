@@ -58,6 +58,8 @@ class Evaluator:
     inner_steps: int = 0
     busy: set[tuple[str, int]] = field(default_factory=set)
     arguments: Arguments = field(default_factory=Arguments)
+    initialized: dict[tuple[str, int], int] = field(default_factory=dict)
+    """How far the enum or class is made whose member is being evaluated."""
 
     def evaluate(self, module: Module, node: Node) -> Located:
         """The value of an expression; never raises."""

@@ -1,22 +1,27 @@
-"""Judging many files at once, in processes: only when there is enough to judge that they pay."""
+"""Judging many files at once, in processes: only when there is enough to judge that they pay.
+
+The processes are forked, and each writes its verdicts to a pipe of its own. Nothing is shared that one could hold locked, so
+Ctrl-C ends all of them at once, and those whose parent was killed end at their next write. ``concurrent.futures`` can promise
+neither (docs/decisions/0009-lint.md), and takes as long to import as thirty files to judge.
+"""
 
 from __future__ import annotations
 
 import gc
 import os
+import sys
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from itertools import islice
+from typing import IO, Any, Final
 
 from nsplugin_cli.lint.examining import Task, UnreadFile, Verdict, examine, read
 
-if TYPE_CHECKING:
-    from concurrent.futures import Future
-
 PAYS: Final = 40
 """So many files take as long as starting the processes."""
-_CHUNK: Final = 24
 _LITTER: Final = 64
 """So many files may be done before the memory of their trees is given back."""
+_CHUNK: Final = 16
+"""So many verdicts are sent at once."""
 
 Result = tuple[Task, "Verdict | str"]
 """What came of a file: its verdict, or why it could not be read."""
@@ -52,26 +57,69 @@ def result(task: Task) -> Result:
 
 
 def _at_once(tasks: Sequence[Task], processes: int) -> Iterator[Result]:
-    """Forked processes have all modules already. One that dies takes only its own files along: these are judged here."""
-    from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-    from concurrent.futures.process import BrokenProcessPool
-    from multiprocessing import get_context
+    """One process that dies takes only its own files along: what nobody has answered at the end is judged here."""
+    import signal
 
-    chunks = [tasks[start : start + _CHUNK] for start in range(0, len(tasks), _CHUNK)]
-    with ProcessPoolExecutor(processes, mp_context=get_context("fork")) as pool:
-        pending: dict[Future[list[Result]], Sequence[Task]] = {pool.submit(_several, chunk): chunk for chunk in chunks}
-        while pending:
-            done, _ = wait(pending, return_when=FIRST_COMPLETED)
-            for future in done:
-                chunk = pending.pop(future)
+    left = dict(enumerate(tasks))
+    children: dict[int, IO[bytes]] = {}
+    try:
+        for start in range(processes):
+            number, answers = _child(tasks, range(start, len(tasks), processes), children.values())
+            children[number] = answers
+        for index, found in _answers(children.values()):
+            yield left.pop(index), found
+    finally:
+        for number, answers in children.items():
+            answers.close()
+            os.kill(number, signal.SIGKILL)  # until it is waited for, the number is its own
+            os.waitpid(number, 0)
+    yield from map(result, left.values())
+
+
+def _child(tasks: Sequence[Task], mine: Sequence[int], others: Iterable[IO[bytes]]) -> tuple[int, IO[bytes]]:
+    """Start a process for these of the tasks; its number, and where its answers are read."""
+    reading, writing = os.pipe()
+    sys.stdout.flush()
+    number = os.fork()
+    if number:
+        os.close(writing)
+        return number, os.fdopen(reading, "rb")
+    try:
+        os.close(reading)
+        for each in others:
+            each.close()
+        _work(tasks, mine, writing)
+    finally:
+        os._exit(0)  # what the parent has in hand, buffers and locks, is not this process's to finish
+    raise AssertionError
+
+
+def _work(tasks: Sequence[Task], mine: Sequence[int], writing: int) -> None:
+    import pickle
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    answers = zip(mine, _one_by_one([tasks[number] for number in mine]), strict=True)
+    with os.fdopen(writing, "wb") as pipe:
+        while some := list(islice(answers, _CHUNK)):
+            pickle.dump([(number, found) for number, (_, found) in some], pipe, pickle.HIGHEST_PROTOCOL)
+            pipe.flush()
+
+
+def _answers(pipes: Iterable[IO[bytes]]) -> Iterator[tuple[int, Any]]:
+    """What the processes say, as it comes, until each has said all or has died in the middle of it."""
+    import pickle
+    import selectors
+
+    with selectors.DefaultSelector() as selector:
+        for pipe in pipes:
+            selector.register(pipe, selectors.EVENT_READ)
+        while selector.get_map():
+            for key, _ in selector.select():
                 try:
-                    yield from future.result()
-                except BrokenProcessPool:
-                    yield from map(result, chunk)
-
-
-def _several(tasks: Sequence[Task]) -> list[Result]:
-    return list(_one_by_one(tasks))
+                    yield from pickle.load(key.fileobj)  # type: ignore[arg-type]
+                except (EOFError, OSError, pickle.UnpicklingError):
+                    selector.unregister(key.fileobj)
 
 
 def _one_by_one(tasks: Iterable[Task]) -> Iterator[Result]:

@@ -99,12 +99,12 @@ def _initialize(self: Any, /, *given: Any, **named: Any) -> None:
     made = next(cls for cls in type(self).__mro__ if "__record_fields__" in cls.__dict__)
     uses = made.__dict__["__record_uses__"]
     uses[0] += 1
-    values = _bound(made, given, named) if uses[0] <= FEW else None
-    if values is None:  # the compiled one also says what is wrong with the arguments
+    bound = _bound(made, given, named) if uses[0] <= FEW else None
+    if bound is None:  # the compiled one also says what is wrong with the arguments
         initialize = made.__init__ = _initializer(made)  # type: ignore[misc]  # this class has no other
         initialize(self, *given, **named)
         return
-    for name, value in values.items():
+    for name, value in bound.items():
         getattr(made, name).__set__(self, value)
 
 

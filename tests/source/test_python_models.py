@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import pairwise
 from types import ModuleType
 from typing import Any
 
@@ -185,6 +186,31 @@ def _sorted(schema: Any) -> Any:
     if isinstance(schema, list):
         return sorted((_sorted(item) for item in schema), key=repr)
     return schema
+
+
+def chain(length: int) -> str:
+    """Models of which each is the base of the next, ``M`` the last."""
+    names = ["BaseModel", *(f"M{number}" for number in range(1, length)), "M"]
+    return "\n".join(f"class {name}({base}):\n  a: int" for base, name in pairwise(names))
+
+
+ENDLESS = {
+    "its own base": "class M(M):\n  a: int",
+    "its base's base": "class M(N):\n  a: int\nclass N(M):\n  b: int",
+    "of three": "class M(N):\n  a: int\nclass N(O): ...\nclass O(M):\n  b: int",
+    "a field's model": "class N(N):\n  a: int\nclass M(BaseModel):\n  n: N",
+    "3,000 bases": chain(3_000),
+    "51 bases": chain(51),
+}
+
+
+@pytest.mark.parametrize("classes", [pytest.param(classes, id=name) for name, classes in ENDLESS.items()])
+def test_bases_without_end_or_too_many_of_them_make_the_model_unknown(classes: str) -> None:
+    assert _read(classes) is UNKNOWN
+
+
+def test_a_chain_of_bases_is_followed() -> None:
+    assert _read(chain(50)) == _made(chain(50))
 
 
 def test_a_payload_is_held_against_the_model() -> None:

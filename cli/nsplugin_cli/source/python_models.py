@@ -52,6 +52,7 @@ _KINDS: Final[dict[type, str]] = {str: "string", int: "integer", bool: "boolean"
 _CALLABLES: Final = ("typing.Callable", "collections.abc.Callable")
 _OWN_SCHEMA: Final = "__get_pydantic_core_schema__"
 _MAX_MODELS: Final = 20
+_MAX_LINEAGE: Final = 50
 
 
 @record(kw_only=False)
@@ -144,16 +145,27 @@ class _Models:
         return {"$ref": f"#/$defs/{name}"}
 
     def _read(self, model: Class) -> _Model:
-        node, body = model.node, _Body(model, self)
-        if node.decorator_list or node.keywords or len(node.bases) != 1:
-            raise _NotKnown
-        base = self.evaluator.value(node.bases[0], model.module, model.module.root).data
-        if not isinstance(base, Class) and base != External("pydantic.BaseModel"):
-            raise _NotKnown
-        found = self._read(base) if isinstance(base, Class) else _Model()
-        for statement in node.body:
-            _take(statement, found, body)
+        found = _Model()
+        for each in reversed(self._lineage(model)):
+            body = _Body(each, self)
+            for statement in each.node.body:
+                _take(statement, found, body)
         return found
+
+    def _lineage(self, model: Class) -> list[Class]:
+        """The model, its base, the base of that, up to pydantic's own; one that is its own base ends at the bound."""
+        found = [model]
+        while len(found) <= _MAX_LINEAGE:
+            node, module = found[-1].node, found[-1].module
+            if node.decorator_list or node.keywords or len(node.bases) != 1:
+                break
+            base = self.evaluator.value(node.bases[0], module, module.root).data
+            if base == External("pydantic.BaseModel"):
+                return found
+            if not isinstance(base, Class):
+                break
+            found.append(base)
+        raise _NotKnown
 
 
 def _cleaned(docstring: str) -> str:

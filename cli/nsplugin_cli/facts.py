@@ -57,6 +57,7 @@ class Enqueue:
 
     ``method`` is the call as written (``ctx.jobs.enqueue``). ``job`` is ``None`` when the call names none.
     ``payload`` is ``None`` when none is given. ``options`` are by the manifest's names; ``open``: others may be given too.
+    ``strays``: arguments given by keywords that the method does not have.
     ``lost``: the parts of the payload that have no form in JSON, and so no value here.
     """
 
@@ -67,6 +68,7 @@ class Enqueue:
     payload: Argument | None = None
     options: Mapping[str, Argument] = _NO_OPTIONS
     open: bool = False
+    strays: tuple[Argument, ...] = ()
     lost: tuple[Lost, ...] = ()
 
 

@@ -44,6 +44,59 @@ def test_what_has_no_one_meaning_is_left_alone(tmp_path: Path, text: str) -> Non
     assert (said.code, said.err) == (1, "nothing that is safe to mend\n")
 
 
+OPTIONS = [
+    ("delay_secs=5", "delay_sec=5"),
+    ("delaySec=5", "delay_sec=5"),
+    ("dedup_key='a'", "dedupe_key='a'"),
+    ("paylod={}", "payload={}"),
+    ("options={'delay_sec': 5}", "options={'delaySec': 5}"),
+    ("delay=5", "delay=5"),
+    ("delay_msec=5000", "delay_msec=5000"),
+    ("delay_secs=5, delay_sec=6", "delay_secs=5, delay_sec=6"),
+    ("delay_secs=5, options={'delaySec': 6}", "delay_secs=5, options={'delaySec': 6}"),
+    ("**{'delay_secs': 5}", "**{'delay_secs': 5}"),
+]
+"""What may be in another unit, or is given already, is the author's to mend."""
+
+
+@pytest.mark.parametrize(("before", "after"), OPTIONS)
+def test_a_misspelt_argument_of_enqueue_is_mended_when_one_is_meant(tmp_path: Path, before: str, after: str) -> None:
+    source = plugin().replace('ctx.log.info("tidied")', f"await ctx.jobs.enqueue('tidy', {before})")
+    write(tmp_path, plugin_py=source)
+    lint(tmp_path, "--fix")
+    assert (tmp_path / "plugin.py").read_text() == source.replace(before, after)
+    assert findings(tmp_path) == [] or before == after
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("delay_s=60", "delay_s=60"), ("run_in=60_000", "run_in=60_000"), ("delayMs=60_000", "delay_ms=60_000")],
+)
+def test_an_argument_of_cogovers_enqueue_keeps_its_unit(tmp_path: Path, before: str, after: str) -> None:
+    source = (
+        "from nsplugin.cogover import define_job\n\n\n@define_job(key='sync')\n"
+        f"async def sync(jobs):\n    await jobs.enqueue('sync', {before})\n\n\njobs = [sync]\n"
+    )
+    write(tmp_path, plugin_py=source)
+    lint(tmp_path, "--fix")
+    assert (tmp_path / "plugin.py").read_text() == source.replace(before, after)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("{ delaySecs: 5 }", "{ delaySec: 5 }"), ("{ 'delaySecs': 5 }", "{ 'delaySec': 5 }"), ("{ delaySecs }", "{ delaySecs }")],
+)
+def test_a_misspelt_option_of_enqueue_in_typescript_is_mended(tmp_path: Path, before: str, after: str) -> None:
+    source = (
+        'import { definePlugin } from "@nextskin/plugin-sdk";\n\nconst delaySecs = 5;\nexport default definePlugin({\n'
+        '  id: "tidy",\n  jobs: { tidy: { async handler({ ctx }) {\n'
+        f'    await ctx.jobs.enqueue("tidy", {{}}, {before});\n  }} }} }},\n}});\n'
+    )
+    write(tmp_path, plugin_ts=source)
+    lint(tmp_path, "--fix")
+    assert (tmp_path / "plugin.ts").read_text() == source.replace(before, after)
+
+
 NAMES = [
     ("max_attempt=5", "max_attempts=5"),
     ("maxAttempts=5", "max_attempts=5"),

@@ -68,6 +68,52 @@ def test_what_is_meant_is_said_in_the_callers_own_spelling() -> None:
     assert problem.hint == "there are delayMs, runAt, idempotencyKey"
 
 
+NAMED_IN_PYTHON = [
+    ("delay=5", "delay", "there are delay_sec, dedupe_key"),
+    ("delaySec=5", "delaySec", "did you mean `delay_sec`?"),
+    ("delay__sec=5", "delay__sec", "did you mean `delay_sec`?"),
+    ("delay_secs=-5", "delay_secs", "did you mean `delay_sec`?"),
+    ("dedupeKey=''", "dedupeKey", "did you mean `dedupe_key`?"),
+    ("run_at=5", "run_at", "there are delay_sec, dedupe_key"),
+    ("paylod={}", "paylod", "did you mean `payload`?"),
+    ("options={'delay_sec': 5}", "'delay_sec'", "did you mean `delaySec`?"),
+    ("options={'payload': {}}", "'payload'", "there are delaySec, dedupeKey"),
+    ("**{'delaySec': 5}", "ctx.jobs.enqueue('expire', **{'delaySec': 5})", "did you mean `delay_sec`?"),
+]
+
+
+@pytest.mark.parametrize(("argument", "place", "hint"), NAMED_IN_PYTHON)
+def test_in_python_a_keyword_goes_by_its_own_name_and_is_marked_there(argument: str, place: str, hint: str) -> None:
+    source = python(f"await ctx.jobs.enqueue('expire', {argument})")
+    (problem,) = judge(source.encode(), "plugin.py", Setting(), None).problems
+    assert (problem.code, text_at(source, problem.span), problem.hint) == ("NSP006", place, hint)
+
+
+@pytest.mark.parametrize(
+    ("argument", "hint"),
+    [
+        ("delay=5", "there are delay_ms, run_at, idempotency_key"),
+        ("delayMs=5", "did you mean `delay_ms`?"),
+        ("runAt=5", "did you mean `run_at`?"),
+        ("idempotencyKey='a'", "did you mean `idempotency_key`?"),
+        ("options={'run_at': 5}", "did you mean `runAt`?"),
+    ],
+)
+def test_in_python_cogovers_keywords_go_by_their_own_names(argument: str, hint: str) -> None:
+    source = (
+        "from nsplugin.cogover import define_job\n\n\n@define_job(key='sync')\n"
+        f"async def sync(jobs):\n    await jobs.enqueue('sync', {argument})\n\n\njobs = [sync]\n"
+    )
+    problems = judge(source.encode(), "plugin.py", Setting(), None).problems
+    assert [(each.code, each.hint) for each in problems if each.code != "NSP008"] == [("NSP006", hint)]
+
+
+def test_a_keyword_unpacked_from_elsewhere_is_marked_at_the_call() -> None:
+    call = "ctx.jobs.enqueue('expire', **MORE)"
+    source = python(f"await {call}").replace("import datetime", "MORE = dict(\n    delaySec=5,\n)")
+    assert found_in_python(source) == [("NSP006", call)]
+
+
 LOST = {
     "{ at: new Date() }": "new Date()",
     "{ big: 5n }": "5n",
@@ -149,4 +195,4 @@ def test_cogovers_jobs_go_by_key() -> None:
         "from nsplugin.cogover import define_job\n\n\n@define_job(key='sync')\n"
         "async def sync(jobs):\n    await jobs.enqueue(key='snyc')\n    await jobs.enqueue(name='sync')\n\n\njobs = [sync]\n"
     )
-    assert {("NSP006", "'sync'"), ("NSP304", "'snyc'")} <= set(found_in_python(source))
+    assert {("NSP006", "name"), ("NSP304", "'snyc'")} <= set(found_in_python(source))

@@ -5,11 +5,12 @@ These are rules of manifests; here they hold for what a handler writes. Loaded f
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from nsplugin.canonical import json_size
-from nsplugin.nearest import closest
+from nsplugin.nearest import closest, fold
 from nsplugin.payload import not_json
 from nsplugin.pointers import UNKNOWN
 from nsplugin.rules import payloads
@@ -17,10 +18,12 @@ from nsplugin.rules._family import Found, Problem
 from nsplugin.rules.identity import problem
 from nsplugin.runtime.enqueueing import option_names
 from nsplugin.wording import counted
-from nsplugin_cli.facts import Enqueue
+from nsplugin_cli.facts import Argument, Enqueue
 from nsplugin_cli.rules.subject import SourceSubject
 
 _PAYLOAD: Final = {rule.code: rule for rule in payloads.RULES}
+_UNITS: Final = frozenset(("sec", "ms", "at"))
+"""The last words of options that count time."""
 
 
 def problems(subject: SourceSubject) -> Iterator[Problem]:
@@ -36,14 +39,37 @@ def problems(subject: SourceSubject) -> Iterator[Problem]:
 def _options(subject: SourceSubject, call: Enqueue) -> Iterator[Problem]:
     known = option_names(subject.platform.enqueue)
     for name, option in call.options.items():
-        if name in known:
-            continue
-        near = closest(name, known)
-        like_written = near if near is None or option.written == name else _snake(near)
-        hint = f"did you mean `{like_written}`?" if like_written else f"there are {', '.join(known)}"
-        message = f"{option.written} is no option of {call.method}"
-        span = option.named or option.span
-        yield problem("NSP006", Found(pointer="", message=message, hint=hint, span=span, path=call.path))
+        if name not in known:
+            yield _unknown(call, option, {each: each for each in known})
+    keywords = {_snake(name): name for name in known}
+    for stray in call.strays:
+        yield _unknown(call, stray, keywords, _others(subject, call))
+
+
+def _others(subject: SourceSubject, call: Enqueue) -> list[str]:
+    """The keywords beside those of options that the call could take."""
+    others = {subject.platform.enqueue.job_argument: call.job, "payload": call.payload}
+    return [name for name, given in others.items() if given is None]
+
+
+def _unknown(call: Enqueue, argument: Argument, known: Mapping[str, str], others: Iterable[str] = ()) -> Problem:
+    """``known``: how options are spelt here, and their names."""
+    near = closest(argument.written, (*known, *others))
+    hint = f"did you mean `{near}`?" if near else f"there are {', '.join(known)}"
+    message = f"{argument.written} is no option of {call.method}"
+    safe = near is not None and known.get(near) not in call.options and _is_same_unit(argument.written, near)
+    span, fix = argument.named or argument.span, near if safe else None
+    return problem("NSP006", Found(pointer="", message=message, hint=hint, target="key", span=span, path=call.path, fix=fix))
+
+
+def _is_same_unit(written: str, meant: str) -> bool:
+    """Whether a value keeps its meaning under the name meant: in ``delay_s`` it counts other than in ``delay_ms``."""
+    unit = _last_word(meant)
+    return unit not in _UNITS or fold(written) == fold(meant) or _last_word(written) in (unit, f"{unit}s")
+
+
+def _last_word(name: str) -> str:
+    return re.split("_|(?<=[a-z])(?=[A-Z])", name)[-1].lower()
 
 
 def _snake(name: str) -> str:

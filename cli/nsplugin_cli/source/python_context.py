@@ -185,19 +185,11 @@ class Call:
         values, unsure = self.evaluator.sequence(call.args, self.module, self.scope)
         places = [] if unsure else self._places(call, values)
         given = [self._argument(value, node) for value, node in zip(values, places, strict=False)]
-        options: dict[str, Argument] = {}
-        further = unsure
-        for keyword in self._keywords(call):
-            if keyword.name is None:
-                further = True
-            elif keyword.name == "options":
-                further |= self._mapping(keyword.value, call, options)
-            else:
-                options[_camel(keyword.name)] = self._argument(keyword.value, self._place(keyword, call), keyword.name)
+        named, options, further = self._named(call)
         if len(given) > 2:
             further |= self._mapping(values[2], places[2], options)
-        job = given[0] if given else options.pop(self.platform.enqueue.job_argument, None)
-        payload = given[1] if len(given) > 1 else options.pop("payload", None)
+        job = given[0] if given else named.pop(self.platform.enqueue.job_argument, None)
+        payload = given[1] if len(given) > 1 else named.pop("payload", None)
         if unsure:
             job = payload = Argument(value=UNKNOWN, span=self.module.text.span(call))
         return Enqueue(
@@ -207,11 +199,34 @@ class Call:
             job=job,
             payload=payload,
             options=options,
-            open=further,
+            open=further or unsure,
+            strays=tuple(named.values()),
         )
 
-    def _keywords(self, call: ast.Call) -> tuple[Keyword, ...]:
-        return self.evaluator.keywords(call.keywords, self.module, self.scope)
+    def _named(self, call: ast.Call) -> tuple[dict[str, Argument], dict[str, Argument], bool]:
+        """What is given by keyword: what is no option, by its keyword; options; and whether there may be more."""
+        from nsplugin.runtime.enqueueing import option_names
+
+        known = {_snake(name): name for name in option_names(self.platform.enqueue)}
+        named: dict[str, Argument] = {}
+        options: dict[str, Argument] = {}
+        further = False
+        for keyword in self.evaluator.keywords(call.keywords, self.module, self.scope):
+            if keyword.name is None:
+                further = True
+            elif keyword.name == "options":
+                further |= self._mapping(keyword.value, call, options)
+            else:
+                into, name = (options, known[keyword.name]) if keyword.name in known else (named, keyword.name)
+                into[name] = self._keyword(keyword, call)
+        return named, options, further
+
+    def _keyword(self, keyword: Keyword, call: ast.Call) -> Argument:
+        """An argument given by keyword; an unpacked one stands where the call does."""
+        name = keyword.name or ""
+        if isinstance(keyword.node, ast.keyword) and keyword.node in call.keywords:
+            return self._argument(keyword.value, keyword.node.value, name, keyword.node)
+        return self._argument(keyword.value, call, name)
 
     def _places(self, call: ast.Call, values: tuple[Value, ...]) -> list[ast.AST]:
         """Where each argument stands; an unpacked one stands where the call does."""
@@ -219,13 +234,11 @@ class Call:
             return [call for _ in values]
         return list(call.args)
 
-    def _place(self, keyword: Keyword, call: ast.Call) -> ast.AST:
-        return keyword.node.value if isinstance(keyword.node, ast.keyword) else call
-
-    def _argument(self, value: Value, node: ast.AST, written: str = "") -> Argument:
+    def _argument(self, value: Value, node: ast.AST, written: str = "", name: ast.AST | None = None) -> Argument:
         simple = isinstance(value.data, SCALARS)
         raw = value.data if simple else Layout(self.platform, self.evaluator, self.module).place(value, "")
-        return Argument(value=raw, span=self.module.text.span_of(node), written=written)
+        text = self.module.text
+        return Argument(raw, text.span_of(node), written, None if name is None else text.name_span(name))
 
     def _mapping(self, value: Value, node: ast.AST, options: dict[str, Argument]) -> bool:
         """Take options from a mapping; whether it may hold others."""
@@ -236,11 +249,11 @@ class Call:
         for key, item in value.data.pairs:
             if isinstance(key.data, str):
                 place = item.node if item.module is self.module else node
-                options[key.data] = self._argument(item, place, key.data)
+                named = key.node if key.module is self.module else place
+                options[key.data] = self._argument(item, place, key.data, named)
         return value.data.open
 
 
-def _camel(name: str) -> str:
-    """An option's name in the manifest's style: ``delay_sec`` is ``delaySec`` there."""
-    first, *rest = name.split("_")
-    return first + "".join(word.capitalize() for word in rest)
+def _snake(name: str) -> str:
+    """An option's keyword: ``delaySec`` is ``delay_sec`` there."""
+    return "".join(f"_{each.lower()}" if each.isupper() else each for each in name)

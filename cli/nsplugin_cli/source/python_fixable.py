@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from nsplugin.spans import Span
-from nsplugin_cli.source.python_text import Text, Unreadable, decode, parse
+from nsplugin_cli.source.python_text import Unreadable, decode, parse
 
 _MAKERS: Final = frozenset(("define_plugin", "define_job", "Job", "Cron", "Route", "Schedule"))
 
@@ -22,7 +22,7 @@ def fixable_in_python(data: bytes) -> tuple[Span, ...]:
     nodes = list(ast.walk(tree))
     makers = dict(_imported(nodes))
     calls = (node for node in nodes if isinstance(node, ast.Call) and _takes(node.func, makers))
-    return tuple(_span(text, node) for call in calls for node in _written_in(call))
+    return tuple(text.name_span(node) for call in calls for node in _written_in(call))
 
 
 def _imported(nodes: list[ast.AST]) -> Iterator[tuple[str, str]]:
@@ -62,10 +62,3 @@ def _written_in(call: ast.Call) -> Iterator[ast.Constant | ast.keyword]:
                 pending += [*keys, *values]
             case ast.List(elts=items) | ast.Tuple(elts=items):
                 pending += items
-
-
-def _span(text: Text, node: ast.Constant | ast.keyword) -> Span:
-    if isinstance(node, ast.Constant) or node.arg is None:
-        return text.span(node)
-    line, column = text.start(node)
-    return Span(line, column, line, column + len(node.arg))

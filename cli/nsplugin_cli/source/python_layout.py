@@ -354,9 +354,8 @@ class _Places:
         return {pointer: span for pointer, span in found.items() if span is not None}
 
     def _span(self, node: ast.AST) -> Span | None:
-        if isinstance(node, ast.keyword) and node.arg is not None:
-            line, column = self.text.start(node)
-            return Span(line, column, line, column + len(node.arg))
+        if isinstance(node, ast.keyword):
+            return self.text.name_span(node)
         return self.text.span(node) if isinstance(node, (ast.expr, ast.stmt)) and hasattr(node, "lineno") else None
 
 

@@ -52,6 +52,13 @@ class Text:
             return Span(*self.start(node), *self.start(node))
         return Span(*self.start(node), end_line, self.column(end_line, end_offset))
 
+    def name_span(self, node: ast.AST) -> Span:
+        """The stretch of what names an argument: the name before ``=``, else the whole node."""
+        if not isinstance(node, ast.keyword) or node.arg is None:
+            return self.span_of(node)
+        line, column = self.start(node)
+        return Span(line, column, line, column + len(node.arg))
+
     def written(self, node: ast.expr) -> str:
         """An expression as its author wrote it, on one line."""
         span = self.span(node)

@@ -83,3 +83,41 @@ def test_columns_count_characters() -> None:
     source = SDK + "\t/* 中文😀 */ " + END.lstrip()
     (problem,) = problems(source)
     assert problem.span == (2, 68, 2, 70)
+
+
+CYCLES = [
+    {"a.ts": "import { z } from './a';\nexport { z };"},
+    {"a.ts": "export { z } from './b';", "b.ts": "export { z } from './a';"},
+    {"a.ts": "import { z } from './b';\nexport { z };", "b.ts": "import { z } from './a';\nexport { z };"},
+    {"a.ts": "import { z as y } from './b';\nexport const z = y;", "b.ts": "export * from './a';"},
+    {"a.ts": "export * from './b';", "b.ts": "export * from './a';"},
+    {"a.ts": "".join(f"import {{ z{at + 1} }} from './a';\nexport {{ z{at + 1} as z{at or ''} }};\n" for at in range(2_000))},
+]
+
+
+@pytest.mark.parametrize("files", CYCLES)
+def test_names_that_lead_back_to_themselves_are_unknown(files: dict[str, str]) -> None:
+    assert found(
+        "import { z } from './a';\n" + SDK + END.replace("a: {", "b: { maxAttempts: z, handler() {} }, a: {"), files
+    ) == [("NSP104", "21")]
+    assert found(SDK + files["a.ts"] + END, {**files, "a.ts": SDK + files["a.ts"] + END}, "a.ts") == [("NSP104", "21")]
+
+
+@pytest.mark.parametrize("modules", [40, 60])
+def test_a_name_is_looked_for_once_in_each_module(modules: int) -> None:
+    star = 'export * from "./m{}";\n'
+    files = {f"m{at}.ts": star.format(at + 1) + star.format(at + 2) for at in range(modules)}
+    files |= {f"m{modules}.ts": "export const attempts = 21;", f"m{modules + 1}.ts": ""}
+    start = time.process_time()
+    source = 'import { attempts, call } from "./m0";\n' + SDK + "call();" + END.replace("21", "attempts")
+    assert found(source, files) == ([("NSP104", "attempts")] if modules == 40 else [])
+    assert time.process_time() - start < FEW_SECONDS
+
+
+def test_what_a_function_makes_is_asked_once() -> None:
+    functions = "".join(f"function f{at}() {{ {f'f{at + 1}();' * 9} }}\n" for at in range(30))
+    made = "function f30() { return definePlugin({ jobs: { a: { maxAttempts: 0, handler() {} } } }); }\n"
+    start = time.process_time()
+    assert found(SDK + functions + made + END) == [("NSP104", "21")]
+    assert found(SDK + functions + made + "f0();" + END) == [("NSP104", "0"), ("NSP104", "21")]
+    assert time.process_time() - start < FEW_SECONDS

@@ -60,14 +60,43 @@ def _asks_otherwise(module: Module, statement: Node, inner: Node) -> bool:
 _CALLERS: Final = frozenset(("map", "flatMap", "forEach", "filter", "reduce", "from"))
 
 
-def is_made(module: Module, node: Node, hops: int = 8) -> bool:
+def is_made(module: Module, node: Node) -> bool:
     """Whether loading the module runs this code: also in functions that it calls, by name or for each item of a list."""
+    first = _waiting(module, node)
+    if first is None:
+        return True
+    callee: dict[int, int | None] = {first.id: None}
+    open_ = [first]
+    for function in open_:
+        if module.made.get(function.id):
+            return _made_by(module, callee, function.id)
+        for call in _calls_of(module, function) if function.id not in module.made else ():
+            caller = _waiting(module, call)
+            if caller is None:
+                return _made_by(module, callee, function.id)
+            if caller.id not in callee:
+                callee[caller.id] = function.id
+                open_.append(caller)
+    module.made.update(dict.fromkeys(callee, False))
+    return False
+
+
+def _made_by(module: Module, callee: dict[int, int | None], function: int | None) -> bool:
+    """Note that a function is called, and so is whatever it was reached from."""
+    while function is not None:
+        module.made[function] = True
+        function = callee[function]
+    return True
+
+
+def _waiting(module: Module, node: Node) -> Node | None:
+    """The function around a node that must be called by name for the node to run; ``None`` if loading runs it."""
     around = node.parent
     while around is not None:
         if around.type in FUNCTIONS and not _called_on_the_spot(around) and not _called_for_each(module, around):
-            return hops > 0 and any(is_made(module, call, hops - 1) for call in _calls_of(module, around))
+            return around
         around = around.parent
-    return True
+    return None
 
 
 def _called_for_each(module: Module, function: Node) -> bool:
@@ -77,17 +106,11 @@ def _called_for_each(module: Module, function: Node) -> bool:
     return name is not None and module.text(name) in _CALLERS
 
 
-def _calls_of(module: Module, function: Node) -> Iterator[Node]:
+def _calls_of(module: Module, function: Node) -> list[Node]:
     """The calls that name a function of the module."""
     holder = function.parent if function.type in ("arrow_function", "function_expression") else function
     name = holder.child_by_field_name("name") if holder is not None else None
-    if name is None:
-        return
-    text = module.text(name)
-    for call in module.calls:
-        called = call.child_by_field_name("function")
-        if called is not None and called.type == "identifier" and module.text(called) == text:
-            yield call
+    return [] if name is None else module.calls_by_name.get(module.text(name), [])
 
 
 def inside(node: Node) -> Iterator[Node]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any, Final
 
@@ -84,7 +84,38 @@ class Module(Source):
             self._scopes[scope.id] = scope_of(self, scope)
         return self._scopes[scope.id]
 
+    @cached_property
+    def calls_by_name(self) -> dict[str, list[Node]]:
+        """The calls that name a function outright, by that name."""
+        found: dict[str, list[Node]] = {}
+        for call in self.calls:
+            called = call.child_by_field_name("function")
+            if called is not None and called.type == "identifier":
+                found.setdefault(self.text(called), []).append(call)
+        return found
+
+    @cached_property
+    def made(self) -> dict[int, bool]:
+        """What was found out of functions: whether loading the module calls them."""
+        return {}
+
     def binding(self, node: Node, name: str) -> Bound | object:
         """What a name stands for where it is used; :data:`UNBOUND` for a global."""
         found = self.home(node, name)
         return UNBOUND if found is None else found[1]
+
+
+def starred(module: Module, name: str, resolve: Callable[[str, str], Module | None]) -> tuple[list[Module], list[str]]:
+    """Where ``export * from`` may have a name from: modules that export it themselves, and sources that are not found."""
+    homes: list[Module] = []
+    outside: list[str] = []
+    seen, open_ = {module.path}, [module]
+    for passing in open_:
+        for source in passing.names.stars:
+            target = resolve(source, passing.path)
+            if target is None:
+                outside.append(source)
+            elif target.path not in seen:
+                seen.add(target.path)
+                (homes if name in target.names.exported else open_).append(target)
+    return homes, outside

@@ -8,7 +8,7 @@ from typing import Final
 from tree_sitter import Node
 
 from nsplugin.record import record
-from nsplugin_cli.source.typescript_module import UNBOUND, Module
+from nsplugin_cli.source.typescript_module import UNBOUND, Module, starred
 from nsplugin_cli.source.typescript_names import FUNCTIONS, Bound, Imported, Part, required
 from nsplugin_cli.source.typescript_tree import literal_text, plain
 
@@ -110,9 +110,13 @@ class Origins:
 
     def _starred(self, module: Module, name: str, hops: int) -> Origin | Module | Site | None:
         """What ``export * from`` passes on, if only one module can be meant."""
-        found = [self._part(self._module(module, Imported(source, "*"), hops), name, hops) for source in module.names.stars]
-        known = [each for each in found if each is not None]
-        return known[0] if len(known) == 1 else None
+        homes, outside = starred(module, name, self.resolve)
+        packages = [source for source in outside if not source.startswith(".")]
+        if len(homes) + len(packages) != 1:
+            return None
+        if homes:
+            return self._export(homes[0], name, hops + 1)
+        return self._part(self._module(module, Imported(packages[0], "*"), hops), name, hops)
 
 
 def member_name(module: Module, node: Node) -> str | None:

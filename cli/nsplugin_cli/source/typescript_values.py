@@ -12,7 +12,7 @@ from nsplugin.record import field, record
 from nsplugin_cli.source.typescript_calls import Arguments, applied, inside_call
 from nsplugin_cli.source.typescript_members import member, members
 from nsplugin_cli.source.typescript_methods import METHODS, Failed
-from nsplugin_cli.source.typescript_module import UNBOUND, Module
+from nsplugin_cli.source.typescript_module import UNBOUND, Module, starred
 from nsplugin_cli.source.typescript_names import Imported, Part
 from nsplugin_cli.source.typescript_results import (
     CallValue,
@@ -57,6 +57,8 @@ class Evaluator:
     depth: int = 0
     inner_steps: int = 0
     busy: set[tuple[str, int]] = field(default_factory=set)
+    exporting: set[tuple[str, str]] = field(default_factory=set)
+    """The exports, by file and name, that are being followed: one that leads back to itself stands for nothing."""
     arguments: Arguments = field(default_factory=Arguments)
     initialized: dict[tuple[str, int], int] = field(default_factory=dict)
     """How far the enum or class is made whose member is being evaluated."""
@@ -124,35 +126,37 @@ class Evaluator:
         found = self.export(target, imported.name)
         return Located(UNKNOWN, node, module) if found is None else found
 
-    def export(self, module: Module, name: str, hops: int = 0) -> Located | None:
+    def export(self, module: Module, name: str) -> Located | None:
         """What a module exports under a name, followed through re-exports."""
-        if hops > _HOPS:
+        mark = (module.path, name)
+        if mark in self.exporting or len(self.exporting) > _HOPS:
             return None
-        names = module.names
-        if name in names.exported:
-            exported = names.exported[name]
-            if exported is None:
-                return None
-            if isinstance(exported, str):
-                return self.name(module, exported, module.root)
-            if isinstance(exported, Imported):
-                target = self.resolve(exported.source, module.path)
-                return self.export(target, exported.name, hops + 1) if target is not None else None
-            if exported.type.endswith("function_declaration"):
-                return Located(FunctionValue(exported, module), exported, module)
-            return self.evaluate(module, exported)
-        return self._starred(module, name, hops) if name != "default" else None
+        self.exporting.add(mark)
+        try:
+            return self._exported(module, name)
+        finally:
+            self.exporting.discard(mark)
 
-    def _starred(self, module: Module, name: str, hops: int) -> Located | None:
+    def _exported(self, module: Module, name: str) -> Located | None:
+        names = module.names
+        if name not in names.exported:
+            return self._starred(module, name) if name != "default" else None
+        exported = names.exported[name]
+        if exported is None:
+            return None
+        if isinstance(exported, str):
+            return self.name(module, exported, module.root)
+        if isinstance(exported, Imported):
+            target = self.resolve(exported.source, module.path)
+            return self.export(target, exported.name) if target is not None else None
+        if exported.type.endswith("function_declaration"):
+            return Located(FunctionValue(exported, module), exported, module)
+        return self.evaluate(module, exported)
+
+    def _starred(self, module: Module, name: str) -> Located | None:
         """What ``export * from`` passes on; a name that two modules give is given by none."""
-        found = []
-        for source in module.names.stars:
-            target = self.resolve(source, module.path)
-            if target is None:
-                return None
-            found.append(self.export(target, name, hops + 1))
-        given = [each for each in found if each is not None]
-        return given[0] if len(given) == 1 else None
+        homes, outside = starred(module, name, self.resolve)
+        return self.export(homes[0], name) if len(homes) == 1 and not outside else None
 
     def steady_namespace(self, module: Module, name: str, node: Node) -> bool:
         """Whether nothing is changed through ``name`` of ``import * as name``."""
@@ -160,7 +164,8 @@ class Evaluator:
         return home is not None and steady_namespace(module, name, home[0])
 
 
-_HOPS: Final = 20
+_HOPS: Final = 40
+"""Exports that lead to each other go no further."""
 
 
 def _unknown(evaluator: Evaluator, module: Module, node: Node) -> Located:

@@ -165,3 +165,47 @@ def test_a_value_of_another_file_is_told_where_this_one_uses_it(entry: str, plac
         f"export default definePlugin({{ jobs: {{ a: {entry} }} }});\n"
     )
     assert found(source, files) == [("NSP104", place)]
+
+
+LISTS = [
+    "export const jobs = [purge, sync, one];",
+    "export const jobs: JobDefinition[] = [purge, sync, one];",
+    "const jobs = [purge, sync, one] as const;\nexport { jobs };",
+    "const all = [purge, sync, one];\nexport { all as jobs };",
+    "export default [purge, sync, one];",
+    "const all: JobDefinition[] = [purge, sync, one];\nexport default all;",
+    "module.exports = { jobs: [purge, sync, one] };",
+    "exports.jobs = [purge, sync, one];",
+    "module.exports = [purge, sync, one];",
+]
+IMPORTS = 'import { purge, sync, one } from "./jobs";\n'
+
+
+@pytest.mark.parametrize("statement", LISTS)
+def test_a_file_that_only_lists_jobs_of_others_is_judged(statement: str) -> None:
+    assert sorted(found(IMPORTS + statement, FILES)) == [("NSP107", "sync"), ("NSP304", '"sync"'), ("NSP304", '"typo"')]
+
+
+@pytest.mark.parametrize("statement", ["export default [JOBS];", "const all = [JOBS];\nexport default all;"])
+def test_a_list_that_is_the_default_export_is_whole(statement: str) -> None:
+    listed = statement.replace("JOBS", job("sync") + ", " + job("purge", body='await jobs.enqueue("typo");'))
+    assert found(SDK + listed) == [("NSP304", '"typo"')]
+
+
+def test_a_list_of_jobs_goes_before_the_default_export() -> None:
+    first = job("a", body='await jobs.enqueue("b");')
+    assert found(SDK + f"export const jobs = [{first}, {job('b')}];\nexport default [jobs[0]];") == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'export const jobs = ["a", "a"];',
+        "import { a } from './a';\nexport const jobs = [a, a];",
+        "import { a } from './missing';\nexport default [a, a];",
+        "import { a } from './a';\nexport default [a, a",
+        "import { a } from './a';\nexport const jobs = \0[a, a]",
+    ],
+)
+def test_other_lists_are_left_alone(source: str) -> None:
+    assert found(source, {"a.ts": "export const a = { key: 'a' };"}) == []

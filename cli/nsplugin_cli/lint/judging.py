@@ -18,6 +18,7 @@ from nsplugin_cli.rules import family
 from nsplugin_cli.rules.subject import SourceSubject
 from nsplugin_cli.source.definition import Resolve, SourceDefinition, SourceFile
 from nsplugin_cli.source.discover import TYPESCRIPT
+from nsplugin_cli.source.typescript_lists import may_list_jobs
 
 MANIFEST_VERSION: Final = 1
 SUFFIXES: Final = (".py", *TYPESCRIPT)
@@ -66,7 +67,7 @@ def judge(data: bytes, path: str, setting: Setting, resolve: Resolve | None) -> 
     except ModuleNotFoundError as error:
         if not (error.name or "").startswith("tree_sitter"):
             raise
-        return Judged(lacking=True)
+        return Judged(lacking=mentions_definer(data))
     if file.unreadable is not None:
         return Judged(problems=(identified("NSP003", file.unreadable),), ignores=file.ignores)
     definitions = [each for each in file.definitions if file.instead is None or each.attribute not in setting.wanted]
@@ -107,7 +108,7 @@ def read_source(data: bytes, path: str, resolve: Resolve | None, wanted: tuple[s
         from nsplugin_cli.source.python import read_python
 
         return read_python(data, path, resolve, wanted)
-    if not mentions_definer(data):
+    if not mentions_definer(data) and not may_list_jobs(data):
         return _other_source(data, path)
     from nsplugin_cli.source.typescript import read_typescript
 
@@ -127,7 +128,7 @@ def _other_source(data: bytes, path: str) -> SourceFile:
 
 
 def mentions_definer(data: bytes) -> bool:
-    """Whether a TypeScript file can define anything; the others are left alone, and need no parser."""
+    """Whether a TypeScript file can define anything; of the others only lists of jobs are looked at."""
     return any(name.encode() in data for name in _PLAIN)
 
 

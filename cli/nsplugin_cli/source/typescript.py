@@ -19,6 +19,7 @@ from nsplugin_cli.source.definition import Resolve, SourceDefinition, SourceFile
 from nsplugin_cli.source.typescript_bytes import Unreadable, decode
 from nsplugin_cli.source.typescript_facts import facts_of
 from nsplugin_cli.source.typescript_handlers import described
+from nsplugin_cli.source.typescript_lists import may_list_jobs
 from nsplugin_cli.source.typescript_loading import is_made
 from nsplugin_cli.source.typescript_module import Module
 from nsplugin_cli.source.typescript_names import Imported, Part
@@ -37,16 +38,19 @@ def read_typescript(data: bytes, path: str, resolve: Resolve | None = None) -> S
     """The definitions of one file. ``resolve`` finds the modules of the same repository; without it, imports are unknown.
 
     Never raises on bad input: a file that is no text, is too large or does not parse has one finding (NSP003) and nothing else.
+    One that may only list the jobs of others has none: most such files have nothing to do with plugins.
     """
+    lists = not _may_define(data) and may_list_jobs(data)
     try:
         text = decode(data)
     except Unreadable as unreadable:
-        return SourceFile(path=path, unreadable=unreadable.fault)
+        return SourceFile(path=path, unreadable=None if lists else unreadable.fault)
     module = Module(text, path)
     fault = syntax_fault(module)
     if fault is not None:
-        return SourceFile(path=path, unreadable=fault, ignores=ignores(module))
-    definitions = tuple(_Reader(module, resolve).definitions()) if _may_define(text) else ()
+        return SourceFile(path=path, unreadable=None if lists else fault, ignores=ignores(module))
+    reader = _Reader(module, resolve)
+    definitions = tuple(reader.lists() if lists else reader.definitions() if _may_define(text) else ())
     return SourceFile(path=path, definitions=definitions, ignores=ignores(module))
 
 
@@ -162,6 +166,12 @@ class _Reader:
             if platform.layout.jobs == "list":
                 yield from self._job_lists([call for call, definer in calls if definer == name], platform)
 
+    def lists(self) -> Iterator[SourceDefinition]:
+        """The lists of jobs of a file that names no definer; its calls are not looked at."""
+        for platform in self.definers.values():
+            if platform.layout.jobs == "list":
+                yield from self._job_lists([], platform)
+
     def _plugin(self, call: Node, platform: Platform) -> SourceDefinition:
         shaped = Shaped()
         arguments = _arguments(call)
@@ -198,9 +208,8 @@ class _Reader:
 
     def _job_lists(self, calls: list[Node], platform: Platform) -> Iterator[SourceDefinition]:
         held: set[int] = set()
-        attribute = platform.layout.attribute
-        listed = self.evaluator.export(self.module, attribute) if attribute in self.module.names.exported else None
-        if listed is not None and isinstance(listed.value, list) and self._holds_jobs(listed, platform):
+        attribute, listed = self._exported_list(platform)
+        if listed is not None:
             shaped = Shaped()
             shown = _Shown(platform, held)
             raw = {"jobs": [self._listed(item, join("/jobs", at), shaped, shown) for at, item in enumerate(listed.value)]}
@@ -213,6 +222,14 @@ class _Reader:
             items = [self._job(call, join("/jobs", at), shaped, platform) for at, call in enumerate(loose)]
             shaped.spans.values[""] = shaped.spans.values["/jobs"] = self.module.span(loose[0])
             yield self._definition(platform, None, {"jobs": [*items, UNKNOWN]}, shaped, loose[0])
+
+    def _exported_list(self, platform: Platform) -> tuple[str, Located | None]:
+        """The list of jobs that the file exports, and the name: the platform's, or else the default."""
+        for name in (platform.layout.attribute, "default"):
+            listed = self.evaluator.export(self.module, name) if name in self.module.names.exported else None
+            if listed is not None and isinstance(listed.value, list) and self._holds_jobs(listed, platform):
+                return name, listed
+        return platform.layout.attribute, None
 
     def _holds_jobs(self, listed: Located, platform: Platform) -> bool:
         """Whether an exported array of that name is a list of jobs at all, and not something else called so."""

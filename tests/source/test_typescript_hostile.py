@@ -21,6 +21,7 @@ DEEP = {
     "functions": "function f() { y; " * 10_000 + "}" * 10_000,
     "aliases": "const a0 = { n: 0 };" + "".join(f"const a{at + 1} = a{at};" for at in range(5_000)) + "a5000.n = 5;",
     "long line": "const x = [" + "1," * 200_000 + "]",
+    "exports": "".join(f"export const a{at} = 1;" for at in range(40_000)),
     "timers": "setTimeout" + ".b(1)" * 20_000,
 }
 BODIES = {

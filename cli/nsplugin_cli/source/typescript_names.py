@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
 from tree_sitter import Node
@@ -340,9 +341,10 @@ def _note_export(source: Source, names: Names, statement: Node) -> None:
             names.exported["default"] = exported
         return
     if declaration is not None:
-        before = set(names.bound)
+        before = len(names.bound)
         _note(source, names, declaration)
-        names.exported.update({name: name for name in names.bound if name not in before})
+        new = list(islice(reversed(names.bound), len(names.bound) - before))
+        names.exported.update({name: name for name in reversed(new)})
         return
     _note_export_clause(source, names, statement, module)
 

@@ -74,7 +74,7 @@ def _has_table(data: bytes) -> bool:
 
     try:
         tool = tomli.loads(data.decode("utf-8-sig")).get("tool")
-    except (UnicodeDecodeError, tomli.TOMLDecodeError, RecursionError):
+    except (ValueError, RecursionError):  # of bad UTF-8, of bad TOML, of a number that Python refuses
         return re.search(rb"^[ \t]*\[[ \t]*tool[ \t]*\.[ \t]*nsplugin[ \t]*\]", data, re.MULTILINE) is not None
     return isinstance(tool, dict) and "nsplugin" in tool
 
@@ -109,6 +109,8 @@ def _parsed(path: str, text: str) -> Project:
         return _unreadable(path, f"it is not valid TOML: {error.msg}", text, place)
     except RecursionError:
         return _unreadable(path, "it is nested too deeply", text)
+    except ValueError:  # Python's own, of an integer
+        return _unreadable(path, "it holds a number of more digits than can be read", text)
 
 
 def _unreadable(path: str, message: str, text: str = "", span: Span | None = None) -> Project:

@@ -67,6 +67,8 @@ def build(text: str | bytes, name: str = "nsplugin.toml") -> tuple[int, dict[str
         ('id = "a\n', (1, 8, 9), "it is not valid TOML: ", None),
         (b'id = "\xff"\n', (1, 1, 2), "it is not UTF-8, which TOML must be", None),
         (b"a = " + b"[" * 100_000, (None, None, None), "it is nested too deeply", None),
+        ("id = " + "9" * 4_301 + "\n", (None, None, None), "it holds a number of more digits than can be read", None),
+        ("id = 0x" + "f" * 9_000 + "\n", (1, 6, 9_008), "not the integer of about 10838 digits", None),
         (b"#" * (1 << 20) + b"\n", (None, None, None), "it is larger than 1 MiB", None),
     ],
 )
@@ -97,6 +99,15 @@ def test_a_mistake_in_pyproject_is_shown_in_our_table() -> None:
 def test_a_pyproject_that_does_not_parse_is_shown_when_it_has_our_table() -> None:
     code, report = build('[tool.nsplugin]\nid = "a\n', "pyproject.toml")
     assert (code, report["diagnostics"][0]["path"]) == (2, "pyproject.toml")
+
+
+@pytest.mark.parametrize("number", ["9" * 4_301, "[" * 100_000])
+def test_a_pyproject_that_is_not_ours_may_hold_what_cannot_be_read(number: str) -> None:
+    text = f"# nsplugin\nx = {number}\n"
+    code, report = build(text, "pyproject.toml")
+    assert (code, [each["path"] for each in report["diagnostics"]]) == (1, ["plugin.py"])
+    code, report = build(f"{text}[tool.nsplugin]\n", "pyproject.toml")
+    assert (code, [each["path"] for each in report["diagnostics"]]) == (2, ["pyproject.toml"])
 
 
 def test_a_byte_order_mark_and_windows_line_ends_are_no_mistake() -> None:

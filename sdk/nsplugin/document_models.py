@@ -5,7 +5,7 @@ As with the manifests, nothing that runs on every start imports this module (dec
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
@@ -73,7 +73,9 @@ class Report(_Open, title="report"):
     plugins: list[PluginReport] = optional("The manifests that were built or checked.")
 
 
-_CODES: Any = Keywords(items={"type": "string", "pattern": "^NSP[0-9]{0,3}$"})
+_CODE: Final = "[Nn](?:[Ss](?:[Pp][0-9]{0,3})?)?"
+_NAME: Final = "[A-Za-z]+(?:-[A-Za-z]+)+"
+_CODES: Any = Keywords(items={"type": "string", "pattern": f"^(?:{_CODE}|{_NAME})$"})
 
 
 class ProjectFile(Strict, title="project file"):
@@ -85,7 +87,7 @@ class ProjectFile(Strict, title="project file"):
     entry: str = optional("The file, or module and attribute, that define the plugin.", examples=["plugin.py", "pkg.mod:attr"])
     timezone: str = optional("The site's time zone.", examples=["Europe/Berlin"])
     out: str = optional("Where build writes the manifest.", examples=["dist"])
-    select: Annotated[list[str], _CODES] = optional("The rules to run: codes or their beginnings.", examples=[["NSP2"]])
+    select: Annotated[list[str], _CODES] = optional("The rules to run: codes, their beginnings or names.", examples=[["NSP2"]])
     ignore: Annotated[list[str], _CODES] = optional("The rules not to run.", examples=[["NSP209"]])
     per_file_ignores: dict[str, Annotated[list[str], _CODES]] = optional(
         "The rules not to run, by file pattern.", alias="per-file-ignores", examples=[{"tests/*": ["NSP4"]}]

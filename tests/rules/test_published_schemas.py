@@ -15,6 +15,8 @@ from manifest_samples import codes, cogover, entry, nextskin, timed
 from nsplugin.json_schemas import MODELS, rendered, schema
 from nsplugin.manifest import Manifest
 from nsplugin.platforms import every, load
+from nsplugin_cli.catalogue import rules
+from nsplugin_cli.rule_names import code_of
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -162,3 +164,15 @@ def test_a_report_and_a_project_file_fit_theirs() -> None:
     projects = Draft202012Validator(nsplugin_schemas.load("config"))
     assert projects.is_valid({"platform": "cogover", "select": ["NSP2"], "per-file-ignores": {"tests/*": ["NSP401"]}})
     assert not projects.is_valid({"platforms": "cogover"})
+
+
+@pytest.mark.parametrize("key", ["select", "ignore", "per-file-ignores"])
+def test_a_project_file_may_name_rules_as_lint_takes_them(key: str) -> None:
+    projects = Draft202012Validator(nsplugin_schemas.load("config"))
+
+    def fits(written: str) -> bool:
+        return projects.is_valid({key: {"a.py": [written]} if key == "per-file-ignores" else [written]})
+
+    taken = [form for rule in rules() for form in (rule.code, rule.code.lower(), rule.code[:5], rule.name, rule.name.upper())]
+    assert [each for each in (*taken, "NSP", "n") if code_of(each) is None or not fits(each)] == []
+    assert [each for each in ("", "E501", "NSP1011", "NSP101 ", "cron_syntax", "-", "cron-") if fits(each)] == []

@@ -45,9 +45,11 @@ class Project:
 
 def find(start: str) -> Project | None:
     """The nearest project file at or above a folder, read; ``None`` when there is none."""
-    project = at(start)
-    parent = os.path.dirname(start)
-    return project if project is not None or parent == start else find(parent)
+    folder, project = start, at(start)
+    while project is None and folder != os.path.dirname(folder):
+        folder = os.path.dirname(folder)
+        project = at(folder)
+    return project
 
 
 def at(folder: str) -> Project | None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -302,3 +304,64 @@ def test_a_path_that_no_file_can_have_is_a_wrong_call(tmp_path: Path, arguments:
     with contextlib.chdir(write(tmp_path, plugin_py=plugin())):
         code, out, err = call(arguments)
     assert (code, out) == (2, "") and "nsplugin itself" not in err
+
+
+@pytest.fixture
+def chain(tmp_path: Path) -> Iterator[Callable[[str, int], Path]]:
+    """Makes so many folders of that name, one in the other, with a plugin.py at the bottom."""
+    top = tmp_path / "chain"
+
+    def make(name: str, count: int) -> Path:
+        top.mkdir()
+        with contextlib.chdir(top):
+            for _ in range(count):
+                Path(name).mkdir()
+                os.chdir(name)
+            Path("plugin.py").write_text(NEVER)
+        return top
+
+    yield make
+    subprocess.run(["rm", "-rf", str(top)], check=True)  # Python's own way recurses
+
+
+@pytest.mark.parametrize("command", [["lint"], ["lint", "--no-cache"], ["build", "--check"]])
+def test_folders_may_be_nested_deeply(chain: Callable[[str, int], Path], command: list[str]) -> None:
+    with contextlib.chdir(chain("d", 1_200)):
+        code, out, err = call(command)
+    assert (code, err) == (1, "")
+    assert "d/plugin.py:8:72: error NSP207" in out
+
+
+@pytest.mark.parametrize("command", ["lint", "build"])
+def test_a_path_longer_than_the_system_takes_is_skipped_and_said_so(chain: Callable[[str, int], Path], command: str) -> None:
+    top = chain("d" * 200, 30)
+    with contextlib.chdir(write(top, a__plugin_py=NEVER)):
+        code, out, err = call([command])
+    assert code == 1 and "a/plugin.py:8:72: error NSP207" in out
+    assert re.fullmatch(r"\S+ was skipped: File name too long\n", err)
+
+
+@pytest.mark.parametrize("command", ["lint", "build"])
+def test_folders_beyond_the_most_that_are_looked_at_are_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.setattr("nsplugin_cli.lint.files.MAX_FOLDERS", 2)
+    monkeypatch.setattr("nsplugin_cli.source.discover.MAX_FOLDERS", 2)
+    with contextlib.chdir(write(tmp_path, a__plugin_py=NEVER, b__plugin_py=NEVER, c__plugin_py=NEVER)):
+        code, out, err = call([command])
+    assert (code, out.count("NSP207 cron")) == (1, 1)
+    assert err == "b was skipped: it and what follows it come after 2 folders, the most that are looked at\n"
+
+
+def test_a_folder_that_may_not_be_read_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, locked__a_py=NEVER, z_py=NEVER)
+    scan = os.scandir
+
+    def refuse(path: str) -> object:
+        if str(path).endswith("locked"):
+            raise PermissionError(13, "Permission denied")
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    said = lint(tmp_path, "--no-cache")
+    assert (said.codes, said.err) == (["z.py:8:72 NSP207"], "locked was skipped: Permission denied\n")

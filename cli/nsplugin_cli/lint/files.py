@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from nsplugin.record import record
@@ -11,6 +11,7 @@ from nsplugin_cli import regular_file
 from nsplugin_cli.lint.judging import SUFFIXES
 from nsplugin_cli.project import FILE_NAMES
 from nsplugin_cli.source.discover import SKIPPED
+from nsplugin_cli.source.folders import walk
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -34,23 +35,24 @@ class _Ignored:
         return self.spec.check_file(relative).include
 
 
-def sources(paths: Iterable[str]) -> Iterator[str]:
-    """The files to read, each once: those named, whatever they are but project files, and the sources below the folders."""
+def sources(paths: Iterable[str], skipped: Callable[[str, str], None]) -> Iterator[str]:
+    """The files to read, each once: those named, whatever they are but project files, and the sources below the folders.
+
+    ``skipped`` is told of a folder that is not looked at, and why.
+    """
     seen: set[str] = set()
     for path in paths:
         named = () if os.path.basename(path) in FILE_NAMES else (path,)
-        for file in _below(path) if os.path.isdir(path) else named:
+        for file in _below(path, skipped) if os.path.isdir(path) else named:
             if file not in seen:
                 seen.add(file)
                 yield file
 
 
-def _below(folder: str) -> Iterator[str]:
+def _below(folder: str, skipped: Callable[[str, str], None]) -> Iterator[str]:
     """Walks without following links, so that a loop of links is no loop here."""
     rules = {folder: _above(folder)}
-    for count, (name, inner, files) in enumerate(os.walk(folder)):
-        if count >= MAX_FOLDERS:
-            return
+    for name, inner, files in walk(folder, MAX_FOLDERS, skipped):
         own = [*rules.pop(name, ()), *_read(name, files)]
         inner[:] = sorted(each for each in inner if not _skipped(each) and not _ignored(own, f"{name}/{each}", folder=True))
         rules.update((os.path.join(name, each), tuple(own)) for each in inner)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 from nsplugin.platforms import every, load
 from nsplugin.pointers import UNKNOWN
@@ -15,6 +16,8 @@ from nsplugin_cli.lint.judging import Setting
 from nsplugin_cli.lint.selection import Selection, selection
 from nsplugin_cli.project import Project
 from nsplugin_cli.source.discover import Target, guess, of_project, stem
+
+FoundT = TypeVar("FoundT")
 
 
 def _setting(project: Project) -> Setting:
@@ -49,6 +52,19 @@ def _entry_of(target: Target, *, sure: bool) -> Setting:
     return Setting(entry=target.file, module=target.module, wanted=wanted, sure=sure)
 
 
+def _nearest(folder: str, known: dict[str, FoundT | None], look: Callable[[str], FoundT | None]) -> FoundT | None:
+    """What the nearest folder at or above one has. ``known``: the answers so far, which grow."""
+    passed: list[str] = []
+    found: FoundT | None = None
+    while found is None and folder not in known and folder not in passed[-1:]:
+        found = look(folder)
+        passed.append(folder)
+        folder = os.path.dirname(folder)
+    found = known.get(folder) if found is None else found
+    known.update(dict.fromkeys(passed, found))
+    return found
+
+
 class Places:
     """Answers for folders (absolute paths), each looked at once in a run.
 
@@ -67,11 +83,7 @@ class Places:
 
     def project(self, folder: str) -> Project | None:
         """The nearest project file upward, read (spec/cli.md Project file)."""
-        if folder not in self._projects:
-            own = projects.at(folder)
-            parent = os.path.dirname(folder)
-            self._projects[folder] = own or (None if parent == folder else self.project(parent))
-        return self._projects[folder]
+        return _nearest(folder, self._projects, projects.at)
 
     def setting(self, folder: str) -> Setting:
         """What the rules need of the project file."""
@@ -87,13 +99,7 @@ class Places:
         return self._roots[folder]
 
     def _repository(self, folder: str) -> str | None:
-        if folder not in self._repositories:
-            parent = os.path.dirname(folder)
-            if os.path.exists(f"{folder}/.git"):
-                self._repositories[folder] = folder
-            else:
-                self._repositories[folder] = None if parent == folder else self._repository(parent)
-        return self._repositories[folder]
+        return _nearest(folder, self._repositories, lambda each: each if os.path.exists(f"{each}/.git") else None)
 
     def _fallback(self, folder: str) -> str:
         project = self.project(folder)

@@ -41,7 +41,7 @@ class Options:
 
 @record(kw_only=False)
 class Outcome:
-    """What a run found: the report; by absolute path the problems that count; the files not read, and why.
+    """What a run found: the report; by absolute path the problems that count; the files and folders not read, and why.
 
     ``lacking``: how many files need an extra that is not installed.
     """
@@ -110,7 +110,7 @@ class Run:
         examining.forget()
 
     def outcome(self) -> Outcome:
-        tasks = {task.path: task for task in map(self._task, files.sources(self.asked.paths))}
+        tasks = {task.path: task for task in map(self._task, files.sources(self.asked.paths, self._skip))}
         self._judge(list(tasks.values()))
         counted = {path: found for path, found in self._counted() if found}
         diagnostics = [_diagnostic(problem, path) for path, found in counted.items() for problem in found]
@@ -143,6 +143,9 @@ class Run:
         absolute = os.path.abspath(path)  # resolve() would follow links
         folder = os.path.dirname(absolute)
         return Task(absolute, self.places.root(folder), self.places.setting(folder))
+
+    def _skip(self, folder: str, why: str) -> None:
+        self.unread.append((os.path.abspath(folder), why))
 
     def _judge(self, tasks: list[Task]) -> None:
         if self.asked.stdin is not None:

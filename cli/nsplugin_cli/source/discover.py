@@ -13,6 +13,7 @@ from nsplugin_cli import project as projects
 from nsplugin_cli.diagnostic import WrongCall
 from nsplugin_cli.project import Project
 from nsplugin_cli.project_keys import entry_parts, kind
+from nsplugin_cli.source.folders import walk
 
 GUESSES: Final = ("plugin.py", "main.py")
 MARKS: Final = (b"define_plugin", b"define_job")
@@ -125,12 +126,18 @@ def stem(path: str) -> str:
 
 
 def _below(folder: str) -> Iterator[Target]:
-    for name, inner, _ in islice(os.walk(folder), MAX_FOLDERS):
+    for name, inner, _ in walk(folder, MAX_FOLDERS, _skip):
         target = None if name == folder else _of_folder(name)
         if target is not None and (target.project.file or _defines(target.file)):
             yield target
             inner.clear()
         inner[:] = sorted(entry for entry in inner if entry not in SKIPPED and not entry.startswith("."))
+
+
+def _skip(folder: str, why: str) -> None:
+    from nsplugin_cli import terminal
+
+    terminal.say(f"{os.path.relpath(folder)} was skipped: {why}")
 
 
 def of_project(project: Project) -> Target:

@@ -20,6 +20,8 @@ MAX_ADVICE: Final = 100
 MAX_TEXT: Final = 1_000
 """Longer than any path, and short enough for a command line."""
 
+SCRIPTS: Final = (".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx")
+
 
 def faults(table: Mapping[str, Any], places: Places) -> Iterator[Found]:
     """What is wrong with a table of the project file, each with its place."""
@@ -80,8 +82,8 @@ def _text(value: Any) -> str | None:
 
 def _entry(value: Any) -> str | None:
     fault = _text(value)
-    if fault is None and entry_parts(value) is None:
-        hint = 'write a file ("plugin.py"), or a module and its attribute ("pkg.mod:plugin")'
+    if fault is None and entry_parts(value) is None and entry_script(value) is None:
+        hint = 'write a file ("plugin.py", "src/plugin.ts"), or a module and its attribute ("pkg.mod:plugin")'
         return f"is {found(value, 'json')}, which names no entry\n{hint}"
     return fault
 
@@ -137,6 +139,15 @@ def entry_parts(entry: str) -> tuple[str, str | None] | None:
     if not all(module.split(".")) or "\\" in module or "/" in module:
         return None
     return module, attribute or None
+
+
+def entry_script(entry: str) -> str | None:
+    """The path of the TypeScript or JavaScript file that an entry names; ``None`` for any other entry."""
+    path, colon, attribute = entry.partition(":")
+    path = path.removeprefix("./")
+    if not path.lower().endswith(SCRIPTS) or "\\" in path or (colon and not attribute.isidentifier()):
+        return None
+    return path if all(part.strip(".") for part in path.split("/")) else None
 
 
 class Places:

@@ -15,7 +15,7 @@ from nsplugin_cli.diagnostic import CONFIG_CODE
 from nsplugin_cli.lint.judging import Setting
 from nsplugin_cli.lint.selection import Selection, selection
 from nsplugin_cli.project import Project
-from nsplugin_cli.source.discover import Target, guess, of_project, stem
+from nsplugin_cli.source.discover import TYPESCRIPT, Target, guess, of_project, stem
 
 FoundT = TypeVar("FoundT")
 
@@ -24,7 +24,7 @@ def _setting(project: Project) -> Setting:
     """What is wrong with a project file is said once: what it meant to give is then unknown, and not missing."""
     target = of_project(project)
     known = _entry_of(target, sure=project.get("entry") is not None or target.stem == "plugin")
-    entry = Setting() if project.faults or target.missing is not None else known
+    entry = Setting() if project.faults else known
     unknown = {"id": UNKNOWN, "version": UNKNOWN} if project.faults else {}
     return replace(
         entry,
@@ -46,6 +46,8 @@ def _without_project(folder: str) -> Setting:
 def _entry_of(target: Target, *, sure: bool) -> Setting:
     if target.file is None:
         return Setting()
+    if target.file.lower().endswith(TYPESCRIPT):
+        return Setting(entry=target.file)
     platform = target.project.get("platform")
     platforms = every() if platform is None else (load(platform),)
     wanted = (target.attribute,) if target.attribute else tuple(each.layout.attribute for each in platforms)
@@ -126,5 +128,6 @@ class Places:
         met = {project.file: project for project in self._projects.values() if project is not None}
         faulty = [(project, CONFIG_CODE, project.faults) for project in met.values() if project.faults]
         sound = [project for project in met.values() if not project.faults and project.get("entry") is not None]
-        missing = [(project, of_project(project).missing_entry) for project in sound]
+        lost = [target for target in map(of_project, sound) if target.file is None]
+        missing = [(target.project, target.missing_entry) for target in lost]
         return faulty + [(project, "NSP002", (found,)) for project, found in missing if found is not None]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from itertools import islice
 from typing import Final
 
@@ -12,12 +13,12 @@ from nsplugin.rules._family import Found
 from nsplugin_cli import project as projects
 from nsplugin_cli.diagnostic import WrongCall
 from nsplugin_cli.project import Project
-from nsplugin_cli.project_keys import entry_parts, kind
+from nsplugin_cli.project_keys import SCRIPTS, entry_parts, entry_script, kind
 from nsplugin_cli.source.folders import walk
 
 GUESSES: Final = ("plugin.py", "main.py")
 MARKS: Final = (b"define_plugin", b"define_job")
-TYPESCRIPT: Final = (".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx")
+TYPESCRIPT: Final = SCRIPTS
 SKIPPED: Final = frozenset({"node_modules", "__pycache__", "site-packages", "build", "dist", "venv"})
 MAX_FOLDERS: Final = 50_000
 MAX_GUESS_BYTES: Final = 1 << 20
@@ -28,7 +29,7 @@ MAX_NAMES: Final = 200
 class Target:
     """One plugin to build. ``module`` is imported from the project's folder; ``file`` is the entry's file if it is known.
 
-    ``missing``: why there is no entry (message and hint), else ``None``.
+    ``missing``: why there is no entry, or none to build (message and hint), else ``None``.
     """
 
     project: Project
@@ -44,7 +45,7 @@ class Target:
 
     @property
     def missing_entry(self) -> Found | None:
-        """What is found (NSP002) where there is no entry, at its place in the project file."""
+        """What is found (NSP002) where there is no entry to build, at its place in the project file."""
         if self.missing is None:
             return None
         message, hint = self.missing
@@ -53,7 +54,8 @@ class Target:
     @property
     def place(self) -> str:
         """The path to blame when nothing more exact is known."""
-        return self.file or self.project.file or self.project.folder
+        file = self.file if self.missing is None else None
+        return file or self.project.file or self.project.folder
 
 
 def discover(paths: Iterable[str | os.PathLike[str]]) -> list[Target]:
@@ -106,9 +108,11 @@ def _of_file(path: str) -> Target:
     return Target(project=project, module=module, file=path)
 
 
+_ELSEWHERE: Final = "built by its platform's own tools: nsplugin builds Python"
+_LINTED: Final = "nsplugin lint reads TypeScript and JavaScript"
 _OTHERS: Final = {
     ".json": "no source: to judge a manifest, use nsplugin check",
-    **dict.fromkeys(TYPESCRIPT, "built by its platform's own tools: nsplugin builds Python"),
+    **dict.fromkeys(TYPESCRIPT, _ELSEWHERE),
 }
 
 
@@ -150,9 +154,19 @@ def of_project(project: Project) -> Target:
         return Target(project=project, module=stem(guessed), file=guessed)
     module, attribute = entry_parts(entry) or ("", None)
     file = module_file(project.folder, module)
+    script = None if file else entry_script(entry)  # a module may be called pkg.js
+    if script is not None:
+        return _of_script(project, script)
     if file is None and entry.partition(":")[0].endswith(".py"):
         return Target(project=project, module=module, attribute=attribute, missing=_no_file(project.folder, entry))
     return Target(project=project, module=module, attribute=attribute, file=file)
+
+
+def _of_script(project: Project, path: str) -> Target:
+    file = os.path.join(project.folder, path)
+    if not os.path.isfile(file):
+        return Target(project=project, module=stem(path), missing=_no_file(project.folder, path))
+    return Target(project=project, module=stem(path), file=file, missing=(f'the entry "{path}" is {_ELSEWHERE}', _LINTED))
 
 
 def module_file(folder: str | os.PathLike[str], module: str) -> str | None:
@@ -187,9 +201,19 @@ def _no_file(folder: str, entry: str) -> tuple[str, str]:
     from nsplugin.nearest import closest
 
     name = entry.partition(":")[0]
-    path = os.path.join(folder, name)
+    path, endings = os.path.join(folder, name), TYPESCRIPT if name.lower().endswith(TYPESCRIPT) else (".py",)
     if os.path.exists(path):
-        return f'the entry "{name}" is {kind(path)}', "name a Python file"
-    meant = closest(name, sorted(islice((each.name for each in os.scandir(folder) if each.name.endswith(".py")), MAX_NAMES)))
+        return f'the entry "{name}" is {kind(path)}', "name a Python file" if endings == (".py",) else "name a file"
+    meant = closest(name, _alike(folder, name, endings))
     hint = f'did you mean "{meant}"?' if meant else "the entry is a path from the project file's folder"
     return f'the entry "{name}" does not exist', hint
+
+
+def _alike(folder: str, name: str, endings: tuple[str, ...]) -> list[str]:
+    """The files of these endings, as an entry names them, in the folder that is named and in the project's."""
+    alike: list[str] = []
+    for inner in dict.fromkeys((os.path.dirname(name), "")):
+        with suppress(OSError, ValueError), os.scandir(os.path.join(folder, inner)) as entries:
+            fit = (os.path.join(inner, each.name) for each in entries if each.name.lower().endswith(endings))
+            alike += sorted(islice(fit, MAX_NAMES))
+    return alike

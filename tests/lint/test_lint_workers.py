@@ -7,7 +7,10 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Generator
+from contextlib import closing
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -103,8 +106,7 @@ def test_the_files_of_a_process_that_dies_are_judged_all_the_same(
 def test_a_run_that_is_left_early_leaves_nobody_behind(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "_cores", lambda: 2)
     before = children(os.getpid())
-    running = workers.results(tasks(repository))
-    for _ in range(3):
-        next(running)
-    running.close()  # type: ignore[attr-defined]  # it is a generator
+    with closing(cast("Generator[object]", workers.results(tasks(repository)))) as running:
+        for _ in range(3):
+            next(running)
     assert children(os.getpid()) == before

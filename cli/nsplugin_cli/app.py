@@ -24,7 +24,9 @@ def run(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except WrongCall as error:
-        terminal.say(f"Error: {error}")
+        from nsplugin_cli.report.frame import visible  # what people named may hold anything
+
+        terminal.say(f"Error: {visible(str(error))}")
         return WRONG_CALL
     except terminal.OutputLost as error:
         return _output_lost(error.__cause__)

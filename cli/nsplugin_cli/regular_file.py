@@ -29,19 +29,27 @@ def read(path: str | os.PathLike[str], most: int, *, follow: bool = True) -> byt
         os.close(descriptor)
 
 
-def put(path: str | os.PathLike[str], data: bytes, mode: int | None = None) -> None:
-    """Put the bytes at the path in one step: nobody ever sees half of them. ``mode``: the file's, else as for any new file.
+def put(path: str | os.PathLike[str], data: bytes, like: os.stat_result | None = None) -> None:
+    """Put the bytes at the path in one step: nobody ever sees half of them. ``like``: whose owner and mode it shall have.
 
     Raises :class:`OSError`; what lay there is then as it was.
     """
     temporary = os.path.join(os.path.dirname(path), f".nsplugin-{os.urandom(8).hex()}{NEW}")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o666 if mode is None else 0o600)
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o666 if like is None else 0o600)
     try:
         with open(descriptor, "wb") as file:
             file.write(data)
-        if mode is not None:
-            os.chmod(temporary, mode)
+        if like is not None:
+            _give(temporary, like)
         os.replace(temporary, path)
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+def _give(path: str, like: os.stat_result) -> None:
+    """Owner and permissions, without the bits that lend the owner's rights to others."""
+    own = os.stat(path)
+    if (own.st_uid, own.st_gid) != (like.st_uid, like.st_gid):
+        os.chown(path, like.st_uid, like.st_gid)
+    os.chmod(path, like.st_mode & 0o777)

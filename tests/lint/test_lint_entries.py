@@ -96,7 +96,7 @@ NOT_KNOWN = {
         "plugin.py": HEAD + "plugin = " + MADE,
         "more.py": HEAD + 'x = define_plugin(id="b", jobs={})\n',
     },
-    "TypeScript's entry": {"nsplugin.toml": 'entry = "plugin.ts"\n', "main.py": "import nsplugin\n"},
+    "TypeScript's entry": {"nsplugin.toml": 'entry = "plugin.ts"\n', "plugin.ts": "", "main.py": "import nsplugin\n"},
     "a version that is computed": {
         "nsplugin.toml": 'version = "2.0.0"\n',
         "plugin.py": HEAD + "import os\nplugin = " + MADE.replace("id=", 'version=os.environ.get("V", "2.0.0"), id='),

@@ -167,6 +167,46 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     assert (tmp_path / "real" / "it.py").read_text() == plugin("0 0 * * *")
 
 
+def test_no_link_below_a_folder_leads_out_of_it(tmp_path: Path) -> None:
+    """git stores links, so a change that is sent for review may bring some."""
+    write(tmp_path, repo__plugin_py=plugin("@daily"), other_py=plugin("@weekly"))
+    repository = tmp_path / "repo"
+    (repository / ".git").mkdir()
+    (repository / "out.py").symlink_to("../other.py")
+    (repository / "same.py").symlink_to("plugin.py")
+    said = lint(repository, "--fix", ".")
+    assert (tmp_path / "other.py").read_text() == plugin("@weekly")
+    assert (repository / "plugin.py").read_text() == plugin("0 0 * * *")
+    assert f"out.py was not mended: it is a link to a file outside of {repository}: name that file itself\n" in said.err
+    assert "changed meanwhile" not in said.err
+    lint(repository, "--fix", "out.py")
+    assert (tmp_path / "other.py").read_text() == plugin("0 0 * * 0")
+
+
+def test_a_read_only_file_is_left_alone(tmp_path: Path) -> None:
+    write(tmp_path, plugin_py=plugin("@daily"))
+    (tmp_path / "plugin.py").chmod(0o444)
+    assert lint(tmp_path, "--fix").err == "plugin.py was not mended: it is read-only\n"
+    assert (tmp_path / "plugin.py").read_text() == plugin("@daily")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_a_file_keeps_its_owner_and_lends_no_rights(tmp_path: Path) -> None:
+    write(tmp_path, plugin_py=plugin("@daily"))
+    os.chown(tmp_path / "plugin.py", 1234, 1234)
+    (tmp_path / "plugin.py").chmod(0o4755)
+    lint(tmp_path, "--fix")
+    found = (tmp_path / "plugin.py").stat()
+    assert (found.st_uid, found.st_mode & 0o7777) == (1234, 0o755)
+
+
+def test_names_with_control_characters_are_shown_escaped(tmp_path: Path) -> None:
+    (tmp_path / "e\x1b[31m\nx.py").write_text(plugin("@daily"))
+    for arguments in (["--diff"], ["--fix"], ["no\n::such"]):
+        said = lint(tmp_path, *arguments)
+        assert "\x1b" not in said.out + said.err and "\n::" not in said.err and "\nx.py" not in said.out
+
+
 @pytest.mark.parametrize("named", ["plugin.py", "."])
 def test_a_file_of_several_names_is_left_alone(tmp_path: Path, named: str) -> None:
     write(tmp_path, plugin_py=plugin("@daily"), more__other_py=plugin("@weekly"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -122,19 +123,22 @@ def _mend(call: Call, asked: Options, outcome: Outcome) -> list[Mended]:
     """Show, or make, the changes."""
     from nsplugin_cli import sources
     from nsplugin_cli.lint import fixing, run
+    from nsplugin_cli.report.frame import visible
     from nsplugin_cli.report.text import count
 
     mended = run.mend(asked, outcome)
     for each in mended if call.diff else ():
-        terminal.write_bytes(fixing.difference(each, sources.shown(each.path)))
+        terminal.write_bytes(fixing.difference(each, visible(sources.shown(each.path))))
     sys.stdout.flush()
     if call.fix and asked.stdin is not None:
         sys.stdout.buffer.write(mended[0].after if mended else asked.stdin)
     if call.fix and asked.stdin is None:
-        refused = [(each, fixing.write(each)) for each in mended]
+        named = {os.path.abspath(path) for path in asked.paths}
+        roots = [None if each.path in named else outcome.tasks[each.path].root for each in mended]
+        refused = [(each, fixing.write(each, root)) for each, root in zip(mended, roots, strict=True)]
         for each, why in refused:
             if why is not None:
-                terminal.say(f"{sources.shown(each.path)} was not mended: {why}")
+                terminal.say(f"{visible(sources.shown(each.path))} was not mended: {visible(why)}")
         mended = [each for each, why in refused if why is None]
         if refused and not mended:
             return mended
@@ -152,6 +156,7 @@ def _count(outcome: Outcome, form: str) -> None:
 
 def _remarks(outcome: Outcome) -> int:
     """Say which files were not judged; 2 when that is so for want of an extra."""
+    from nsplugin_cli.report.frame import visible
     from nsplugin_cli.report.text import count
     from nsplugin_cli.sources import shown
 
@@ -159,7 +164,7 @@ def _remarks(outcome: Outcome) -> int:
         besides = "besides what git ignores, hidden folders, and such as build and dist"
         terminal.say(f"there is no source to lint: no Python, TypeScript or JavaScript {besides}")
     for path, why in outcome.unread:
-        terminal.say(f"{shown(path)} was skipped: {why}")
+        terminal.say(f"{visible(shown(path))} was skipped: {why}")
     if outcome.lacking:
         files = count(outcome.lacking, "TypeScript file")
         terminal.say(f'{files} not read; to lint TypeScript: pip install "nsplugin[typescript]"')

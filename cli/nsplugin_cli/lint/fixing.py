@@ -219,21 +219,30 @@ def _lines(path: str, data: bytes) -> list[str]:
     return (data.decode("utf-8", "backslashreplace") if source is None else source.text).splitlines(keepends=True)
 
 
-def write(mended: Mended) -> str | None:
+def write(mended: Mended, root: str | None = None) -> str | None:
     """Put the mended bytes in the file's place, all at once; why that was not done, or ``None``.
 
-    A symbolic link stays one, and the file keeps its mode. Left alone are a file that changed since it was read, and one with
-    hard links: a new file would part it from its other names, and one that is written over may be left half written.
+    ``root``: the folder below which the file must really lie. A symbolic link stays one, and the file keeps owner and mode.
+    Left alone are a file that changed since it was read, one that nobody may write, and one with hard links: a new file would
+    part it from its other names, and one that is written over may be left half written.
     """
     place = os.path.realpath(mended.path)
+    if root is not None and not _is_below(place, os.path.realpath(root)):
+        return f"it is a link to a file outside of {root}: name that file itself"
     try:
         with open(place, "rb") as file:
             status = os.fstat(file.fileno())
-            if file.read() != mended.before:
-                return "it has changed meanwhile"
+            if (now := file.read()) != mended.before:
+                return None if now == mended.after else "it has changed meanwhile"
+        if not status.st_mode & 0o222 or not os.access(place, os.W_OK):
+            return "it is read-only"
         if status.st_nlink > 1:
             return f"it has {status.st_nlink} names (hard links), which a new file would part; --diff shows what to change"
-        regular_file.put(place, mended.after, status.st_mode & 0o7777)
+        regular_file.put(place, mended.after, status)
     except OSError as error:
         return error.strerror or str(error)
     return None
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return path.startswith(folder.rstrip(os.sep) + os.sep)

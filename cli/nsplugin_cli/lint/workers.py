@@ -78,13 +78,19 @@ def _at_once(tasks: Sequence[Task], processes: int) -> Iterator[Result]:
 
 def _child(tasks: Sequence[Task], mine: Sequence[int], others: Iterable[IO[bytes]]) -> tuple[int, IO[bytes]]:
     """Start a process for these of the tasks; its number, and where its answers are read."""
+    import signal
+
     reading, writing = os.pipe()
     sys.stdout.flush()
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # or Ctrl-C finds a process that is not ready to end at it
     number = os.fork()
     if number:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         os.close(writing)
         return number, os.fdopen(reading, "rb")
     try:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         os.close(reading)
         for each in others:
             each.close()
@@ -96,9 +102,7 @@ def _child(tasks: Sequence[Task], mine: Sequence[int], others: Iterable[IO[bytes
 
 def _work(tasks: Sequence[Task], mine: Sequence[int], writing: int) -> None:
     import pickle
-    import signal
 
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
     answers = zip(mine, _one_by_one([tasks[number] for number in mine]), strict=True)
     with os.fdopen(writing, "wb") as pipe:
         while some := list(islice(answers, _CHUNK)):

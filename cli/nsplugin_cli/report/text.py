@@ -67,7 +67,7 @@ def _fragments(report: Report) -> Iterator[Fragment]:
 def _finding(diagnostic: Diagnostic, lines: list[str]) -> Iterator[Fragment]:
     yield "path", _place(diagnostic)
     yield diagnostic.severity, f" {diagnostic.severity} {diagnostic.code}"
-    yield "dim", f" {diagnostic.name}"
+    yield "dim", f" {visible(diagnostic.name)}"
     yield "", f"\n  {visible(diagnostic.message)}\n"
     if diagnostic.line is not None and diagnostic.line <= len(lines):
         line = lines[diagnostic.line - 1]

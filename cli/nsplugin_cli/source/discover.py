@@ -81,7 +81,7 @@ def _at(path: str) -> Iterator[Target]:
     if target is not None:
         yield target
         return
-    below = list(_below(path))
+    below = list(_below(path)) if os.path.isdir(path) else []
     if below:
         yield from below
         return

@@ -183,6 +183,24 @@ def test_no_link_below_a_folder_leads_out_of_it(tmp_path: Path) -> None:
     assert (tmp_path / "other.py").read_text() == plugin("0 0 * * 0")
 
 
+def test_a_file_of_two_names_is_mended_once_by_its_own(tmp_path: Path) -> None:
+    write(tmp_path, plugin_py=plugin("@daily"))
+    (tmp_path / "a_link.py").symlink_to("plugin.py")
+    assert lint(tmp_path, "--diff")[1:] == (DIFFERENCE, "would mend 1 finding in 1 file\n")
+    assert lint(tmp_path, "--fix").err == "mended 1 finding in 1 file\n"
+    assert (tmp_path / "a_link.py").is_symlink()
+    assert findings(tmp_path) == []
+
+
+def test_diff_shows_no_file_that_fix_would_leave_alone(tmp_path: Path) -> None:
+    write(tmp_path, repo__plugin_py=plugin(), other_py=plugin("@weekly"))
+    (tmp_path / "repo" / "out.py").symlink_to("../other.py")
+    said = lint(tmp_path / "repo", "--diff")
+    assert (said.code, said.out) == (1, "")
+    assert said.err == f"out.py was not mended: it is a link to a file outside of {tmp_path / 'repo'}: name that file itself\n"
+    assert "+++ b/out.py" in lint(tmp_path / "repo", "--diff", "out.py").out
+
+
 def test_a_read_only_file_is_left_alone(tmp_path: Path) -> None:
     write(tmp_path, plugin_py=plugin("@daily"))
     (tmp_path / "plugin.py").chmod(0o444)

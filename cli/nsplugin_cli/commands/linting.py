@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from nsplugin.record import record
@@ -126,26 +126,46 @@ def _mend(call: Call, asked: Options, outcome: Outcome) -> list[Mended]:
     from nsplugin_cli.report.frame import visible
     from nsplugin_cli.report.text import count
 
-    mended = run.mend(asked, outcome)
+    found = run.mend(asked, outcome)
+    mended = _own(asked, outcome, found)
     for each in mended if call.diff else ():
         terminal.write_bytes(fixing.difference(each, visible(sources.shown(each.path))))
     sys.stdout.flush()
     if call.fix and asked.stdin is not None:
         sys.stdout.buffer.write(mended[0].after if mended else asked.stdin)
-    if call.fix and asked.stdin is None:
-        named = {os.path.abspath(path) for path in asked.paths}
-        roots = [None if each.path in named else outcome.tasks[each.path].root for each in mended]
-        refused = [(each, fixing.write(each, root)) for each, root in zip(mended, roots, strict=True)]
-        for each, why in refused:
-            if why is not None:
-                terminal.say(f"{visible(sources.shown(each.path))} was not mended: {visible(why)}")
-        mended = [each for each, why in refused if why is None]
-        if refused and not mended:
-            return mended
+    elif call.fix:
+        mended = _left((each, fixing.write(each)) for each in mended)
+    if found and not mended:
+        return mended
     findings, files = count(sum(each.findings for each in mended), "finding"), count(len(mended), "file")
     did = "mended" if call.fix else "would mend"
     terminal.say(f"{did} {findings} in {files}" if mended else "nothing that is safe to mend")
     return mended
+
+
+def _own(asked: Options, outcome: Outcome, mended: list[Mended]) -> list[Mended]:
+    """Each file once, without those that a link below a folder leads out to."""
+    from nsplugin_cli.lint import fixing
+
+    if asked.stdin is not None:
+        return mended
+    named = {os.path.abspath(path) for path in asked.paths}
+    whys = (None if each.path in named else fixing.leads_out(each.path, outcome.tasks[each.path].root) for each in mended)
+    return fixing.once(_left(zip(mended, whys, strict=True)))
+
+
+def _left(judged: Iterable[tuple[Mended, str | None]]) -> list[Mended]:
+    """Those that nothing speaks against; of the others, say what does."""
+    from nsplugin_cli import sources
+    from nsplugin_cli.report.frame import visible
+
+    left = []
+    for each, why in judged:
+        if why is None:
+            left.append(each)
+        else:
+            terminal.say(f"{visible(sources.shown(each.path))} was not mended: {visible(why)}")
+    return left
 
 
 def _count(outcome: Outcome, form: str) -> None:

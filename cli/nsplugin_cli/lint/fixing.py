@@ -219,16 +219,30 @@ def _lines(path: str, data: bytes) -> list[str]:
     return (data.decode("utf-8", "backslashreplace") if source is None else source.text).splitlines(keepends=True)
 
 
-def write(mended: Mended, root: str | None = None) -> str | None:
+def leads_out(path: str, root: str) -> str | None:
+    """Why a file that was found below a folder is not that folder's to change, or ``None``: git stores links."""
+    if os.path.realpath(path).startswith(os.path.realpath(root).rstrip(os.sep) + os.sep):
+        return None
+    return f"it is a link to a file outside of {root}: name that file itself"
+
+
+def once(mended: Iterable[Mended]) -> list[Mended]:
+    """Each file by one of its names, no link where there is one."""
+    found: dict[str, Mended] = {}
+    for each in mended:
+        if found.setdefault(os.path.realpath(each.path), each) is not each and not os.path.islink(each.path):
+            found[os.path.realpath(each.path)] = each
+    return list(found.values())
+
+
+def write(mended: Mended) -> str | None:
     """Put the mended bytes in the file's place, all at once; why that was not done, or ``None``.
 
-    ``root``: the folder below which the file must really lie. A symbolic link stays one, and the file keeps owner and mode.
-    Left alone are a file that changed since it was read, one that nobody may write, and one with hard links: a new file would
-    part it from its other names, and one that is written over may be left half written.
+    A symbolic link stays one, and the file keeps owner and mode. Left alone are a file that changed since it was read, one that
+    nobody may write, and one with hard links: a new file would part it from its other names, and one that is written over may
+    be left half written.
     """
     place = os.path.realpath(mended.path)
-    if root is not None and not _is_below(place, os.path.realpath(root)):
-        return f"it is a link to a file outside of {root}: name that file itself"
     try:
         with open(place, "rb") as file:
             status = os.fstat(file.fileno())
@@ -242,7 +256,3 @@ def write(mended: Mended, root: str | None = None) -> str | None:
     except OSError as error:
         return error.strerror or str(error)
     return None
-
-
-def _is_below(path: str, folder: str) -> bool:
-    return path.startswith(folder.rstrip(os.sep) + os.sep)

@@ -51,5 +51,8 @@ def _give(path: str, like: os.stat_result) -> None:
     """Owner and permissions, without the bits that lend the owner's rights to others."""
     own = os.stat(path)
     if (own.st_uid, own.st_gid) != (like.st_uid, like.st_gid):
-        os.chown(path, like.st_uid, like.st_gid)
+        try:
+            os.chown(path, like.st_uid, like.st_gid)
+        except PermissionError as error:
+            raise PermissionError(error.errno, "it is another user's or group's, and would not stay so") from error
     os.chmod(path, like.st_mode & 0o777)

@@ -218,6 +218,21 @@ def test_a_file_keeps_its_owner_and_lends_no_rights(tmp_path: Path) -> None:
     assert (found.st_uid, found.st_mode & 0o7777) == (1234, 0o755)
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_a_file_whose_owner_cannot_be_kept_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, plugin_py=plugin("@daily"))
+    os.chown(tmp_path / "plugin.py", 1234, 1234)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "chown", refuse)
+    said = lint(tmp_path, "--fix", "--no-cache")
+    assert said.err == "plugin.py was not mended: it is another user's or group's, and would not stay so\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["plugin.py"]
+    assert (tmp_path / "plugin.py").read_text() == plugin("@daily")
+
+
 def test_names_with_control_characters_are_shown_escaped(tmp_path: Path) -> None:
     (tmp_path / "e\x1b[31m\nx.py").write_text(plugin("@daily"))
     for arguments in (["--diff"], ["--fix"], ["no\n::such"]):

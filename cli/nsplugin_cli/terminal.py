@@ -90,5 +90,25 @@ def write_bytes(text: str) -> None:
 def say(text: str) -> None:
     """A remark to the person at the keyboard, to standard error. When that takes no more, nobody is there to be told."""
     with suppress(OSError):
-        sys.stderr.write(text + "\n")
+        sys.stderr.write(harmless(text) + "\n")
         sys.stderr.flush()
+
+
+def harmless(text: str) -> str:
+    """A text of lines in which nothing moves the cursor otherwise or changes what the terminal does."""
+    lines = text.split("\n")
+    return "\n".join(line if line.isprintable() else "".join(map(_harmless, line)) for line in lines)
+
+
+def _harmless(character: str) -> str:
+    return character if character == "\t" else escaped(character)
+
+
+def escaped(character: str) -> str:
+    """A control, format or lone surrogate character as its escape, any other as it is."""
+    if character.isprintable():
+        return character
+    code = ord(character)
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -173,3 +173,23 @@ def test_an_error_of_another_file_is_not_called_one_of_standard_output(number: i
 def test_standard_input_is_checked_once() -> None:
     said = fixture_runs.call(["check", "-", "-", "--timezone", "UTC"], b"{}")
     assert said == (2, "", "Error: - is standard input, which can be read once: name it once\n")
+
+
+@pytest.mark.parametrize("named", ["a\x1b[2J", "a\nError: b", "a\r\u202eb"])
+@pytest.mark.parametrize("command", ["lint", "lint --diff", "check --timezone UTC", "diff a.json", "explain"])
+def test_a_remark_is_one_line_without_control_characters(command: str, named: str) -> None:
+    code, _, err = fixture_runs.call([*command.split(), named])
+    assert code == 2
+    assert err.count("\n") == 1 and err.removesuffix("\n").isprintable()
+
+
+def test_a_failure_of_our_own_shows_no_control_characters(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: object) -> int:
+        raise RuntimeError("a\x1b[2J\nb")
+
+    monkeypatch.setattr("nsplugin_cli.commands.linting.run", fail)
+    code, _, err = fixture_runs.call(["lint"])
+    assert code == 3
+    assert err.startswith("nsplugin itself failed: RuntimeError: a\\x1b[2J\\x0ab\n")
+    _, _, err = fixture_runs.call(["lint", "--debug"])
+    assert "\x1b" not in err

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -348,6 +350,27 @@ def test_diff_shows_and_changes_nothing_unless_fix_is_asked_for_too(tmp_path: Pa
     said = lint(tmp_path, "--fix", "--diff")
     assert said == (0, DIFFERENCE + "No problems in 1 file.\n", "mended 1 finding in 1 file\n")
     assert (tmp_path / "plugin.py").read_text() == plugin("0 0 * * *")
+
+
+def test_a_terminal_is_shown_control_characters_escaped(tmp_path: Path) -> None:
+    """In a pipe the difference is a patch, byte by byte; on a terminal it is for the eye."""
+    write(tmp_path, plugin_py=plugin("@daily").replace("\n\nplugin", "# \x1b[2J\tx\x0cy\r\n\nplugin"))
+    assert " # \x1b[2J\tx\x0cy\r\n" in lint(tmp_path, "--diff").out
+    ours, theirs = os.openpty()
+    subprocess.run([sys.executable, "-m", "nsplugin_cli", "lint", "--diff"], cwd=tmp_path, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    said = os.read(ours, 10_000).decode()
+    os.close(ours)
+    assert " # \\x1b[2J\tx\\x0cy\r" in said and "\x1b" not in said
+
+
+def test_a_difference_is_a_patch_whatever_ends_a_line_in_python(tmp_path: Path) -> None:
+    source = plugin("@daily").replace("\n\nplugin", "\x0c\n# a\x85b\u2028c\x1cd\nplugin") + "X = 1\n"
+    write(tmp_path, plugin_py=source)
+    said = lint(tmp_path, "--diff").out
+    assert "No newline" not in said
+    subprocess.run(["git", "apply", "-"], cwd=tmp_path, input=said.encode(), check=True)
+    assert (tmp_path / "plugin.py").read_bytes() == source.replace("@daily", "0 0 * * *").encode()
 
 
 def test_standard_input_is_mended_to_standard_output(tmp_path: Path) -> None:

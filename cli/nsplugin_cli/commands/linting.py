@@ -72,7 +72,9 @@ def run(call: Call) -> int:
             try:
                 code = _once(call, asked)
             except WrongCall as error:  # a project file in the middle of being changed
-                terminal.say(f"Error: {error}")
+                from nsplugin_cli.report.frame import visible
+
+                terminal.say(f"Error: {visible(str(error))}")
     return code
 
 
@@ -129,7 +131,8 @@ def _mend(call: Call, asked: Options, outcome: Outcome) -> list[Mended]:
     found = run.mend(asked, outcome)
     mended = _own(asked, outcome, found)
     for each in mended if call.diff else ():
-        terminal.write_bytes(fixing.difference(each, visible(sources.shown(each.path))))
+        patch = fixing.difference(each, visible(sources.shown(each.path)))
+        terminal.write_bytes(terminal.harmless(patch.replace("\r\n", "\n")) if sys.stdout.isatty() else patch)
     sys.stdout.flush()
     if call.fix and asked.stdin is not None:
         sys.stdout.buffer.write(mended[0].after if mended else asked.stdin)
@@ -184,7 +187,7 @@ def _remarks(outcome: Outcome) -> int:
         besides = "besides what git ignores, hidden folders, and such as build and dist"
         terminal.say(f"there is no source to lint: no Python, TypeScript or JavaScript {besides}")
     for path, why in outcome.unread:
-        terminal.say(f"{visible(shown(path))} was skipped: {why}")
+        terminal.say(f"{visible(shown(path))} was skipped: {visible(why)}")
     if outcome.lacking:
         files = count(outcome.lacking, "TypeScript file")
         terminal.say(f'{files} not read; to lint TypeScript: pip install "nsplugin[typescript]"')

@@ -19,6 +19,8 @@ from nsplugin_cli.lint.judging import Judged
 from nsplugin_cli.source.discover import TYPESCRIPT
 
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
+_PATCH_LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
+"""What `patch` and git take for a line."""
 _LITERAL: Final = re.compile(r"""(['"`])[^'"`\\\r\n]*\1""")
 _ESCAPES: Final = re.compile(r"(?:\\[nrtfv]|\\x[0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4})+")
 _HARMLESS: Final = re.compile(r"""[^\x00-\x1f\x7f-\U0010ffff'"`\\]+""")
@@ -216,7 +218,7 @@ def difference(mended: Mended, name: str) -> str:
 
 def _lines(path: str, data: bytes) -> list[str]:
     source = _source(path, data)
-    return (data.decode("utf-8", "backslashreplace") if source is None else source.text).splitlines(keepends=True)
+    return _PATCH_LINE.findall(data.decode("utf-8", "backslashreplace") if source is None else source.text)
 
 
 def leads_out(path: str, root: str) -> str | None:

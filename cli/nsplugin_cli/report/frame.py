@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from nsplugin_cli.terminal import escaped
+
 Fragment = tuple[str, str]
 """A style and the text that has it."""
 
@@ -58,11 +60,4 @@ def cells(text: str) -> int:
 
 
 def _visible(character: str) -> str:
-    if character == "\t":
-        return TAB
-    if character.isprintable() or character == " ":
-        return character
-    code = ord(character)
-    if code < 0x100:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+    return TAB if character == "\t" else escaped(character)

@@ -148,16 +148,23 @@ def test_a_damaged_pack_is_as_good_as_none(tmp_path: Path, damage: bytes) -> Non
     assert json.loads(pack.read_bytes()), "and is written anew"
 
 
-WHOLE = {"code": "NSP207", "name": "never-fires", "severity": "error", "pointer": "/cron/0", "message": "never"}
+WHOLE = {"code": "NSP207", "name": "cron-never-fires", "severity": "error", "pointer": "/cron/0", "message": "never"}
 NONSENSE = [
     {**WHOLE, "message": 5},
     {**WHOLE, "severity": "fatal"},
+    {**WHOLE, "severity": "warning"},
     {**WHOLE, "code": "207"},
+    {**WHOLE, "code": "NSP999"},
+    {**WHOLE, "code": "NSP206"},
+    {**WHOLE, "name": "\x1b[2J"},
+    {**WHOLE, "name": 5},
     {**WHOLE, "hint": ["a"]},
     {**WHOLE, "span": [1, 2, 3]},
     {**WHOLE, "span": ["a", 2, 3, 4]},
     {**WHOLE, "span": [0, 1, 0, 1]},
     {**WHOLE, "span": [1, 1, 1, 10**12]},
+    {**WHOLE, "span": [2, 1, 1, 9]},
+    {**WHOLE, "span": [2, 5, 2, 4]},
     {**WHOLE, "start": "a"},
     {**WHOLE, "path": "../../secret"},
     {**WHOLE, "path": "sub/../../secret"},
@@ -176,6 +183,7 @@ ENTRIES = [
     ["", 1, [], [[[1, 1, 1, 9], [[5, [1, 1, 1, 9]]], None]], [], None],
     ["", 1, [], [[[1, 1, 1, 9], [["NSP207", [1, 1]]], None]], [], None],
     ["", 1, [], [[[1, 1, 1, 9], [], 5]], [], None],
+    ["", 1, [], [[[1, 9, 1, 1], [], None]], [], None],
     ["", 1, [], [["abcd", [], None]], [], None],
     ["", 1, [], [], [["plugin.py", 5, None, None]], None],
     ["", 1, [], [], [[5, "times", None, None]], None],
@@ -197,7 +205,7 @@ def test_a_wrong_entry_is_at_worst_wrong(tmp_path: Path, form: str) -> None:
     write(tmp_path, plugin_py=NEVER)
     lint(tmp_path)
     (pack,) = (tmp_path / cache.FOLDER).glob("lint-*/*")
-    found = {**WHOLE, "span": [9_000, 70_000, 1, 3], "target": "x", "start": 90, "end": 1}
+    found = {**WHOLE, "span": [9_000, 70_000, 9_001, 3], "target": "x", "start": 90, "end": 1}
     pack.write_text(json.dumps({key: ["", 1, [found], [], [], None] for key in json.loads(pack.read_text())}))
     said = lint(tmp_path, "--format", form)
     assert (said.code, said.err) == (1, "") and "never" in said.out

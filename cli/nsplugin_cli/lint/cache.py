@@ -39,9 +39,7 @@ MAX_BYTES: Final = 16 << 20
 _LIBRARIES: Final = ("tree_sitter", "tree_sitter_typescript", "tree_sitter_javascript", "tzdata", "jsonschema", "regex")
 _MARKS: Final = {".gitignore": "*\n", "CACHEDIR.TAG": "Signature: 8a477f597d28d172789f06886806bc55\n"}
 _LEAST_FIELDS: Final = ("code", "name", "severity", "pointer", "message")
-_SEVERITIES: Final = ("error", "warning")
 _VERSION: Final = pattern(r"lint-[0-9a-f]{32}")
-_CODE: Final = pattern(r"NSP[0-9]{3}")
 _LAST: Final = 1 << 21
 """No line or column of a file that is read is higher."""
 
@@ -246,8 +244,16 @@ def _problem_as_json(problem: Problem, root: str) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None or name in _LEAST_FIELDS}
 
 
+@cache
+def _rules() -> dict[str, tuple[str, str]]:
+    """Name and severity of each rule, by code."""
+    from nsplugin_cli.catalogue import rules  # what it is made of is loaded anyway, to judge
+
+    return {rule.code: (rule.name, rule.severity) for rule in rules()}
+
+
 def _problem(fields: dict[str, Any], root: str) -> Problem:
-    if not _CODE.fullmatch(fields["code"]) or fields["severity"] not in _SEVERITIES:
+    if _rules()[fields["code"]] != (fields["name"], fields["severity"]):
         raise ValueError
     read: dict[str, Any] = {name: _READERS[name](value) if name in _READERS else _text(value) for name, value in fields.items()}
     read["path"] = _at(root, fields.get("path"))
@@ -260,7 +266,10 @@ def _ignore(span: list[int], codes: list[Any], fault: str | None) -> Ignore:
 
 
 def _span(numbers: list[int]) -> Span:
-    return Span(*(_number(each, 1) for each in numbers))
+    span = Span(*(_number(each, 1) for each in numbers))
+    if span[2:] < span[:2]:
+        raise ValueError
+    return span
 
 
 def _number(value: Any, least: int = 0) -> int:

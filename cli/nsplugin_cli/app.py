@@ -68,10 +68,8 @@ def _output_lost(cause: BaseException | None) -> int:
 def _bug(error: Exception, *, debug: bool) -> int:
     import traceback
 
-    from nsplugin_cli.report.frame import visible
-
     frame = traceback.extract_tb(error.__traceback__)[-1]
-    terminal.say(f"nsplugin itself failed: {type(error).__name__}: {visible(str(error))}\n  at {frame.filename}:{frame.lineno}")
+    terminal.say(f"nsplugin itself failed: {type(error).__name__}: {error}\n  at {frame.filename}:{frame.lineno}")
     terminal.say(f"This is a bug in nsplugin {__version__}, not in your plugin. Please report it at {ISSUES}")
     if debug:
         terminal.say("".join(traceback.format_exception(error)))

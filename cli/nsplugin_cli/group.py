@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import click
 
-from nsplugin_cli import WRONG_CALL, __version__
+from nsplugin_cli import WRONG_CALL, __version__, terminal
 
 COMMANDS: Final = {
     "init": "Make a working plugin repository.",
@@ -87,6 +87,7 @@ def run(arguments: Sequence[str]) -> int:
     except click.Abort:
         raise KeyboardInterrupt from None
     except click.ClickException as error:
+        error.message = terminal.harmless(error.message)
         with suppress(OSError):
             error.show()
         return WRONG_CALL

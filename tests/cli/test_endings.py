@@ -38,6 +38,11 @@ def test_standard_output_that_takes_nothing(arguments: str, to: str, why: str) -
     assert shell(f"{NSPLUGIN} {arguments} {to}") == (2, f"Error: cannot write to standard output: {why}\n")
 
 
+def test_an_argument_that_would_steer_the_terminal_is_shown_escaped() -> None:
+    _, err = shell(f"{NSPLUGIN} jobs list \"$(printf 'a\\033[31mb')\"")
+    assert err.endswith("Error: Got unexpected extra argument (a\\x1b[31mb)\n")
+
+
 def test_no_standard_stream_at_all() -> None:
     Path("plugin.py").write_text(DEFINITION)
     assert shell(f"{NSPLUGIN} build --format json <&- >&- 2>&-")[0] == 2
@@ -190,6 +195,6 @@ def test_a_failure_of_our_own_shows_no_control_characters(monkeypatch: pytest.Mo
     monkeypatch.setattr("nsplugin_cli.commands.linting.run", fail)
     code, _, err = fixture_runs.call(["lint"])
     assert code == 3
-    assert err.startswith("nsplugin itself failed: RuntimeError: a\\x1b[2J\\x0ab\n")
+    assert err.startswith("nsplugin itself failed: RuntimeError: a\\x1b[2J\nb\n")
     _, _, err = fixture_runs.call(["lint", "--debug"])
     assert "\x1b" not in err

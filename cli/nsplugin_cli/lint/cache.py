@@ -217,11 +217,12 @@ def _entry(verdict: Verdict, root: str) -> list[Any]:
         [[list(ignore.span), [[code, list(span)] for code, span in ignore.codes], ignore.fault] for ignore in judged.ignores],
         [[_below(root, asked.importer), asked.module, _below(root, asked.path), asked.digest] for asked in verdict.asked],
         judged.day,
+        [[_below(root, path), list(span)] for path, span in judged.named],
     ]
 
 
 def _verdict(entry: list[Any], root: str) -> Verdict:
-    own, definitions, problems, ignores, asked, day = entry
+    own, definitions, problems, ignores, asked, day, named = entry
     if not isinstance(definitions, int) or not isinstance(day, int | None):
         raise TypeError
     judged = Judged(
@@ -229,6 +230,7 @@ def _verdict(entry: list[Any], root: str) -> Verdict:
         ignores=tuple(_ignore(*each) for each in ignores),
         definitions=definitions,
         day=day,
+        named=tuple((_at(root, path) or "", _span(span)) for path, span in named),
     )
     return Verdict(own, judged, tuple(_asked(root, each) for each in asked))
 

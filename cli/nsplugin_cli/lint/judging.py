@@ -50,7 +50,8 @@ class Judged:
     """The findings of one file, each placed, before any selection; its ignores; how many definitions it holds.
 
     ``lacking``: it is TypeScript, and the extra that reads it is not installed. ``day``: the only day on which the verdict is
-    good (:func:`~nsplugin.rules.subject.today`), where schedules were judged by the clock changes ahead.
+    good (:func:`~nsplugin.rules.subject.today`), where schedules were judged by the clock changes ahead. ``named``: where in
+    other files those names of jobs stand that were held against all that this file declares (NSP304).
     """
 
     problems: tuple[Problem, ...] = ()
@@ -58,6 +59,7 @@ class Judged:
     definitions: int = 0
     lacking: bool = False
     day: int | None = None
+    named: tuple[tuple[str, Span], ...] = ()
 
 
 def judge(data: bytes, path: str, setting: Setting, resolve: Resolve | None) -> Judged:
@@ -71,13 +73,15 @@ def judge(data: bytes, path: str, setting: Setting, resolve: Resolve | None) -> 
     if file.unreadable is not None:
         return Judged(problems=(identified("NSP003", file.unreadable),), ignores=file.ignores)
     definitions = [each for each in file.definitions if file.instead is None or each.attribute not in setting.wanted]
-    found = [problem for definition in definitions for problem in _judged(definition, setting)]
+    subjects = [(definition, _subject(definition, setting)) for definition in definitions]
+    found = [problem for definition, subject in subjects for problem in _judged(definition, subject, setting)]
     if file.lacks and (setting.sure or file.definitions):
         found.append(_not_defined(file, setting))
     if file.instead is not None:
         found.append(_holds_other(*file.instead))
     dated = any(_has_clock(definition, setting) for definition in file.definitions)
-    return Judged(tuple(found), file.ignores, len(file.definitions), day=today() if dated else None)
+    named = [place for _, subject in subjects if subject.facts.enqueues for place in _named_elsewhere(subject, file.path)]
+    return Judged(tuple(found), file.ignores, len(file.definitions), day=today() if dated else None, named=tuple(named))
 
 
 def _has_clock(definition: SourceDefinition, setting: Setting) -> bool:
@@ -132,9 +136,9 @@ def mentions_definer(data: bytes) -> bool:
     return any(name.encode() in data for name in _PLAIN)
 
 
-def _judged(definition: SourceDefinition, setting: Setting) -> Iterator[Problem]:
+def _subject(definition: SourceDefinition, setting: Setting) -> SourceSubject:
     platform = load(definition.platform)
-    subject = SourceSubject(
+    return SourceSubject(
         raw=_whole(definition, platform, setting),
         platform=platform,
         origin="json" if definition.path.lower().endswith(TYPESCRIPT) else "python",
@@ -143,6 +147,15 @@ def _judged(definition: SourceDefinition, setting: Setting) -> Iterator[Problem]
         handlers=definition.handlers,
         facts=definition.facts,
     )
+
+
+def _named_elsewhere(subject: SourceSubject, path: str) -> Iterator[tuple[str, Span]]:
+    for call in subject.facts.enqueues if subject.job_names is not None else ():
+        if call.path != path and call.job is not None:
+            yield call.path, call.job.span
+
+
+def _judged(definition: SourceDefinition, subject: SourceSubject, setting: Setting) -> Iterator[Problem]:
     twice = _contradictions(definition, setting) if definition.path == setting.entry and setting.identity else ()
     calls = _enqueued(subject) if definition.facts.enqueues else ()
     for problem in ordered([*definition.problems, *check(subject), *family.check(subject), *calls, *twice]):
@@ -171,4 +184,7 @@ def _whole(definition: SourceDefinition, platform: Platform, setting: Setting) -
     loose = definition.attribute is None or definition.path.lower().endswith(TYPESCRIPT)
     identity = {**({"id": UNKNOWN} if loose else {}), **setting.identity}
     raw = definition.raw if isinstance(definition.raw, Mapping) else {UNKNOWN: UNKNOWN}
+    jobs = raw.get("jobs")
+    if isinstance(jobs, list) and setting.entry not in (None, definition.path):
+        raw = {**raw, "jobs": [*jobs, UNKNOWN]}  # a part, perhaps, of the list that the entry holds
     return {**given, **identity, **raw}

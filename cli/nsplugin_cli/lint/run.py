@@ -22,10 +22,12 @@ from nsplugin_cli.project import FILE_NAMES
 from nsplugin_cli.source.suppress import silence
 
 if TYPE_CHECKING:
+    from nsplugin.spans import Span
     from nsplugin_cli.lint.cache import Cache
     from nsplugin_cli.lint.fixing import Mended
 
 STDIN = "-"
+UNKNOWN_JOB = "NSP304"
 
 
 @record(kw_only=False)
@@ -187,10 +189,12 @@ class Run:
     def _counted(self) -> Iterator[tuple[str, list[Problem]]]:
         """Each file's findings that no ignore silences and that are selected."""
         found: dict[str, set[Problem]] = defaultdict(set)
+        wholes = self._wholes()
         for path, verdict in self.verdicts.items():
             found[path] |= set()
             for each in verdict.judged.problems:
-                found[each.path or path].add(each)
+                if each.code != UNKNOWN_JOB or (each.path or path, each.span) not in wholes[path]:
+                    found[each.path or path].add(each)
         self._say_once(found)
         for path, problems in found.items():
             ignores = self._ignores(path)
@@ -198,6 +202,16 @@ class Run:
             kept = problems if left is None else left.problems
             idle = () if left is None else self._needless(path, left.needless)
             yield path, [each for each in (*kept, *idle) if self.places.takes(each.code, path)]
+
+    def _wholes(self) -> dict[str, set[tuple[str, Span | None]]]:
+        """By each module that an importer took into its own list: the names of jobs that the importer judged, as it knows more."""
+        known: dict[str, set[tuple[str, Span | None]]] = defaultdict(set)
+        naming = [path for path, verdict in self.verdicts.items() if verdict.judged.named]
+        for path in sorted(naming, key=self._is_no_entry):
+            for asked in self.verdicts[path].asked:
+                if asked.path not in (None, path) and not known[path]:  # of two that import each other, one is the whole
+                    known[asked.path] |= set(self.verdicts[path].judged.named)
+        return known
 
     def _say_once(self, found: dict[str, set[Problem]]) -> None:
         """What a module lacks and its importer lacks too is said of the importer: the two are one plugin."""

@@ -140,9 +140,8 @@ def _below(folder: str) -> Iterator[Target]:
 
 def _skip(folder: str, why: str) -> None:
     from nsplugin_cli import terminal
-    from nsplugin_cli.report.frame import visible
 
-    terminal.say(f"{visible(os.path.relpath(folder))} was skipped: {why}")
+    terminal.say(f"{os.path.relpath(folder)} was skipped: {why}")
 
 
 def of_project(project: Project) -> Target:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from importlib import import_module
+from io import StringIO
 from typing import Any, Final
 
 import click
@@ -87,7 +87,7 @@ def run(arguments: Sequence[str]) -> int:
     except click.Abort:
         raise KeyboardInterrupt from None
     except click.ClickException as error:
-        error.message = terminal.harmless(error.message)
-        with suppress(OSError):
-            error.show()
+        shown = StringIO()
+        error.show(shown)
+        terminal.say(shown.getvalue().removesuffix("\n"))
         return WRONG_CALL

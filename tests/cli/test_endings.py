@@ -39,8 +39,8 @@ def test_standard_output_that_takes_nothing(arguments: str, to: str, why: str) -
 
 
 def test_an_argument_that_would_steer_the_terminal_is_shown_escaped() -> None:
-    _, err = shell(f"{NSPLUGIN} jobs list \"$(printf 'a\\033[31mb')\"")
-    assert err.endswith("Error: Got unexpected extra argument (a\\x1b[31mb)\n")
+    _, err = shell(f"{NSPLUGIN} jobs list \"$(printf 'a\\033[31m\\007b')\"")
+    assert err.endswith("Error: Got unexpected extra argument (a\\x07b)\n")
 
 
 def test_no_standard_stream_at_all() -> None:

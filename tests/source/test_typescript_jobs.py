@@ -175,6 +175,8 @@ LISTS = [
     "export default [purge, sync, one];",
     "const all: JobDefinition[] = [purge, sync, one];\nexport default all;",
     "module.exports = { jobs: [purge, sync, one] };",
+    "export default Object.freeze([purge, sync, one] as const);",
+    "const all = Object.freeze([purge, sync, one]);\nexport default all;",
     "exports.jobs = [purge, sync, one];",
     "module.exports = [purge, sync, one];",
 ]

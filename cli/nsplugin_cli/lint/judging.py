@@ -183,7 +183,7 @@ def _whole(definition: SourceDefinition, platform: Platform, setting: Setting) -
     given = {"manifestVersion": MANIFEST_VERSION, "platform": platform.name, "entry": UNKNOWN}
     loose = definition.attribute is None or definition.path.lower().endswith(TYPESCRIPT)
     identity = {**({"id": UNKNOWN} if loose else {}), **setting.identity}
-    raw = definition.raw if isinstance(definition.raw, Mapping) else {UNKNOWN: UNKNOWN}
+    raw: Mapping[Any, Any] = definition.raw if isinstance(definition.raw, Mapping) else {UNKNOWN: UNKNOWN}
     jobs = raw.get("jobs")
     if isinstance(jobs, list) and setting.entry not in (None, definition.path):
         raw = {**raw, "jobs": [*jobs, UNKNOWN]}  # a part, perhaps, of the list that the entry holds

@@ -204,7 +204,7 @@ class Run:
             yield path, [each for each in (*kept, *idle) if self.places.takes(each.code, path)]
 
     def _wholes(self) -> dict[str, set[tuple[str, Span | None]]]:
-        """By each module that an importer took into its own list: the names of jobs that the importer judged, as it knows more."""
+        """By each module that an importer took into its own list: the names of jobs that the importer judged: it knows more."""
         known: dict[str, set[tuple[str, Span | None]]] = defaultdict(set)
         naming = [path for path, verdict in self.verdicts.items() if verdict.judged.named]
         for path in sorted(naming, key=self._is_no_entry):

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
+_ARRAY: Final = rb"(?:Object\s*\.\s*\w+\s*\(\s*)?\["
+"""The beginning of a list, frozen or not."""
 _LIST: Final = re.compile(
     rb"\bexport\s+(?:const|let|var)\s+jobs\b|\bexports\s*\.\s*jobs\b"
-    rb"|\bexports?\s*(?:=\s*)?\{[^{}]*\bjobs\b|\bexport\s+default\s*\[|\bexports\s*=\s*\["
+    rb"|\bexports?\s*(?:=\s*)?\{[^{}]*\bjobs\b|\b(?:export\s+default|exports\s*=)\s*" + _ARRAY
 )
 _DEFAULT: Final = re.compile(rb"\bexport\s+default\s+(\w+)|\bexports\s*=\s*(\w+)")
 
@@ -22,4 +24,4 @@ def may_list_jobs(data: bytes) -> bool:
     if default is None:
         return False
     name = re.escape(default[1] or default[2])
-    return re.search(rb"\bconst\s+" + name + rb"\b[^=;]{0,200}=\s*\[", data) is not None
+    return re.search(rb"\bconst\s+" + name + rb"\b[^=;]{0,200}=\s*" + _ARRAY, data) is not None

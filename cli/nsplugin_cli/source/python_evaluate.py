@@ -54,8 +54,10 @@ class Evaluator:
 
     def value(self, node: ast.expr, module: Module, scope: Scope) -> Value:
         """What an expression in a scope is."""
-        evaluate = _EVALUATE.get(type(node))
         self._steps -= 1
+        if type(node) is ast.Constant and self._steps >= 0:
+            return Value(_constant(node.value), node, module)
+        evaluate = _EVALUATE.get(type(node))
         if evaluate is None or self._steps < 0 or self.depth >= MAX_DEPTH:
             return Value(UNKNOWN, node, module)
         self.depth += 1
@@ -118,8 +120,7 @@ def _named(key: Value, value: Value) -> Keyword:
     return Keyword(key.data if isinstance(key.data, str) else None, value, key.node)
 
 
-def _constant(evaluator: Evaluator, node: ast.Constant, module: Module, scope: Scope) -> Any:
-    value = node.value
+def _constant(value: Any) -> Any:
     if type(value) is int:
         return arithmetic.bounded(value)
     return value if isinstance(value, SCALARS) else UNKNOWN
@@ -330,7 +331,6 @@ def _comprehension(evaluator: Evaluator, node: Any, module: Module, scope: Scope
 
 
 _EVALUATE: Final[dict[type[ast.expr], Callable[[Evaluator, Any, Module, Scope], Any]]] = {
-    ast.Constant: _constant,
     ast.Name: _name,
     ast.List: _list,
     ast.Tuple: _tuple,

@@ -41,7 +41,6 @@ class Names:
     def __init__(self, evaluator: Evaluator) -> None:
         self._evaluator = evaluator
         self._known: dict[tuple[Scope, str], Any] = {}
-        self._open: set[tuple[Scope, str]] = set()
 
     def release(self) -> None:
         """Forget what was found, and the evaluator."""
@@ -71,17 +70,17 @@ class Names:
     def bound(self, name: str, module: Module, home: Scope) -> Any:
         """What a name of this very scope stands for."""
         key = (home, name)
-        if key in self._open or self._evaluator.is_deep:
+        if key in self._known:
+            return self._known[key]
+        evaluator, loops = self._evaluator, self._evaluator.loops
+        if evaluator.is_deep:
             return UNKNOWN
-        if key not in self._known:
-            self._open.add(key)
-            evaluator, loops = self._evaluator, self._evaluator.loops
-            evaluator.depth += _LEVELS
-            evaluator.loops = {}
-            self._known[key] = self._settled(name, module, home)
-            evaluator.loops = loops
-            evaluator.depth -= _LEVELS
-            self._open.discard(key)
+        self._known[key] = UNKNOWN  # for as long as it is looked for: what it leads back to is not known
+        evaluator.depth += _LEVELS
+        evaluator.loops = {}
+        self._known[key] = self._settled(name, module, home)
+        evaluator.loops = loops
+        evaluator.depth -= _LEVELS
         return self._known[key]
 
     def _settled(self, name: str, module: Module, home: Scope) -> Any:

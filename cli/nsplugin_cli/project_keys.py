@@ -9,14 +9,13 @@ from functools import cached_property
 from typing import Any, Final
 
 from nsplugin.lazy import pattern
+from nsplugin.limited import limited
 from nsplugin.platforms import NAMES
 from nsplugin.pointers import join
 from nsplugin.rules._family import Found
 from nsplugin.spans import Span
 from nsplugin.wording import clipped, found, listed
 
-MAX_ADVICE: Final = 100
-"""For so many wrong codes it is looked for what was meant: nobody mistypes more."""
 MAX_TEXT: Final = 1_000
 """Longer than any path, and short enough for a command line."""
 
@@ -25,17 +24,15 @@ SCRIPTS: Final = (".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx")
 
 def faults(table: Mapping[str, Any], places: Places) -> Iterator[Found]:
     """What is wrong with a table of the project file, each with its place."""
-    for key, value in table.items():
-        if key not in KEYS:
-            yield _unknown(key, places.of(key)[0])
-            continue
+    yield from limited((_unknown(key, places.of(key)[0]) for key in table if key not in KEYS), "")
+    for key, value in ((key, table[key]) for key in KEYS if key in table):
         message = KEYS[key](value)
         if message is not None:
             text, _, hint = message.partition("\n")
             yield Found(pointer=join("", key), message=f"`{key}` {text}", hint=hint or None, span=places.of(key)[1])
         elif key in _OF_RULES:
-            yield from _no_rules(key, value, places)
-            yield from _no_patterns(key, value, places) if isinstance(value, dict) else ()
+            yield from limited(_no_rules(key, value, places), join("", key))
+            yield from limited(_no_patterns(key, value, places), join("", key)) if isinstance(value, dict) else ()
 
 
 def _no_rules(key: str, value: Any, places: Places) -> Iterator[Found]:
@@ -44,10 +41,9 @@ def _no_rules(key: str, value: Any, places: Places) -> Iterator[Found]:
 
     lists = value.values() if isinstance(value, dict) else [value]
     unknown = dict.fromkeys(item for items in lists for item in items if code_of(item) is None)
-    for number, item in enumerate(unknown):
+    for item in unknown:
         message, span = f"`{key}` names {found(item, 'json')}, which is no rule", places.item(key, item)
-        hint = advice(item) if number < MAX_ADVICE else None
-        yield Found(pointer=join("", key), message=message, hint=hint, span=span)
+        yield Found(pointer=join("", key), message=message, hint=advice(item), span=span)
 
 
 def _no_patterns(key: str, value: Mapping[str, Any], places: Places) -> Iterator[Found]:

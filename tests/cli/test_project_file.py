@@ -110,6 +110,15 @@ def test_a_pyproject_that_is_not_ours_may_hold_what_cannot_be_read(number: str) 
     assert (code, [each["path"] for each in report["diagnostics"]]) == (2, ["pyproject.toml"])
 
 
+def test_beyond_a_hundred_mistakes_of_a_kind_one_says_so() -> None:
+    codes = ", ".join(f'"NSP{number}"' for number in range(1000, 1101))
+    config = "".join(f"k{number} = 1\n" for number in range(101)) + f"ignore = [{codes}]\n"
+    messages = [finding["message"] for finding in build("platform = 5\n" + config)[1]["diagnostics"]]
+    assert len(messages) == 100 + 1 + 100 + 1 + 1
+    assert messages.count("there are more than 100 faults in this value") == 2
+    assert any(message.startswith("`platform` ") for message in messages)
+
+
 def test_a_byte_order_mark_and_windows_line_ends_are_no_mistake() -> None:
     code, report = build(b'\xef\xbb\xbfid = "a"\r\nplatform = "nextskin"\r\n')
     assert (code, report["plugins"][0]["id"]) == (0, "a")
@@ -142,7 +151,7 @@ HOSTILE = {
     "blanks in a value": 'id = "a"\nbogus = ["x",' + " " * 500_000 + "1]\n",
     "blanks before the equals sign": "bogus" + " " * 500_000 + "= 1\n",
     "line feeds and broken": "# nsplugin" + "\n" * 500_000 + "= [\n",
-    "unknown keys": "".join(f"bogus{number} = 1\n" for number in range(10_000)),
+    "unknown keys": "".join(f"bogus{number} = 1\n" for number in range(80_000)),
     "unknown codes": "select = [" + ", ".join(f'"X{number}"' for number in range(15_000)) + "]\n",
     "a long unknown key": "a" * 1_000_000 + " = 1\n",
     "tables": "".join(f"[a{number}]\n" for number in range(20_000)),

@@ -30,6 +30,10 @@ class Fault(Row):
 
 
 _CONTAINERS: Final = frozenset({dict, list, FrozenDict, FrozenList})
+_TEXT: Final = frozenset({str})
+_SOUND: Final = frozenset({bool, type(None), type(UNKNOWN)})
+_FEW: Final = 1_000
+"""Parts of a value that is looked at quickly."""
 _SURROGATE: Final = pattern(r"[\ud800-\udfff]")
 _CYCLE: Final = Fault("this value contains itself: JSON could not end", "write a key to the data instead")
 _TOO_DEEP: Final = Fault(f"nested too deeply: this is level {DEPTH + 1}, and {DEPTH} are allowed", "make the value flatter")
@@ -41,7 +45,27 @@ def not_json(value: Any, pointer: str) -> Iterator[Found]:
     Never runs code of the value's own and never takes long, even where a value contains itself or stands in a billion places.
     ``UNKNOWN`` is passed over. After 100 findings one more says that there are others.
     """
-    return limited(_Walk(pointer).value(value, None, 1), pointer)
+    return iter(()) if _is_plain(value) else limited(_Walk(pointer).value(value, None, 1), pointer)
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value is JSON at a glance, as most are: few plain parts, in fewer containers than may stand in each other."""
+    parts, containers = [value], 0
+    for part in parts:
+        kind = type(part)
+        if kind is dict or kind is list:
+            containers += 1
+            if containers > DEPTH or len(parts) + len(part) > _FEW:
+                return False
+            if kind is dict and not (_TEXT.issuperset(map(type, part)) and "".join(part).isascii()):
+                return False
+            parts += part.values() if kind is dict else part
+        elif kind is str:
+            if not part.isascii():
+                return False
+        elif kind not in _SOUND and not (kind is int and -SAFE_INTEGER <= part <= SAFE_INTEGER):
+            return False
+    return True
 
 
 class _Walk:
@@ -145,7 +169,7 @@ def _fine(value: Any) -> None:
 
 
 _SCALARS: Final[dict[type, Callable[[Any], Fault | None]]] = {
-    **dict.fromkeys((bool, type(None), type(UNKNOWN)), _fine),
+    **dict.fromkeys(_SOUND, _fine),
     str: _text,
     int: _integer,
     float: _real,

@@ -294,3 +294,9 @@ def survives(value: Any) -> bool:
 def test_nothing_is_found_exactly_when_the_value_survives_json(value: Any) -> None:
     found = list(not_json(value, ""))
     assert (found == []) == (survives(value) and exact(json.loads(json.dumps(value)), value))
+
+
+@given(anything)
+def test_a_value_among_many_is_judged_as_it_is_alone(value: Any) -> None:
+    alone, among = not_json([value], ""), not_json([value, *range(1_001)], "")
+    assert list(alone) == list(among)

@@ -31,7 +31,7 @@ class Fault(Row):
 
 _CONTAINERS: Final = frozenset({dict, list, FrozenDict, FrozenList})
 _TEXT: Final = frozenset({str})
-_SOUND: Final = frozenset({bool, type(None), type(UNKNOWN)})
+_SOUND: Final[frozenset[type]] = frozenset({bool, type(None), type(UNKNOWN)})
 _FEW: Final = 1_000
 """Parts of a value that is looked at quickly."""
 _SURROGATE: Final = pattern(r"[\ud800-\udfff]")

@@ -34,7 +34,10 @@ class _Visit:
 
 
 class Checker:
-    """One check of one schema. ``_order`` holds each subschema met, with its place; ``_leads`` where its ``$ref`` leads."""
+    """One check of one schema. ``_order`` holds each subschema met, with its place; ``_leads`` where its ``$ref`` leads.
+
+    ``_again``: a subschema was met a second time; without that, none leads back to itself.
+    """
 
     def __init__(self, root: Any, base: str, budget: Budget) -> None:
         self._root = root
@@ -43,6 +46,7 @@ class Checker:
         self._order: list[tuple[dict[Any, Any], Place]] = []
         self._seen: set[int] = set()
         self._leads: dict[int, Any] = {}
+        self._again = False
 
     def faults(self) -> Iterator[Found]:
         """Every fault. Raises :class:`nsplugin.json_schema.budget.Exhausted`."""
@@ -50,7 +54,7 @@ class Checker:
         for found in self._all():
             faulty = True
             yield found
-        if not faulty:
+        if not faulty and self._again:
             yield from self._loops()
 
     def _all(self) -> Iterator[Found]:
@@ -69,7 +73,10 @@ class Checker:
         while waiting:
             visit = waiting.pop()
             schema = visit.value
-            if schema is UNKNOWN or isinstance(schema, bool) or id(schema) in self._seen:
+            if schema is UNKNOWN or isinstance(schema, bool):
+                continue
+            if id(schema) in self._seen:
+                self._again = True
                 continue
             self._budget.spend(1 + (len(schema) if isinstance(schema, dict) else 0))
             if not isinstance(schema, dict):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any, Final
 
 from nsplugin.json_limits import DEPTH
@@ -59,10 +60,9 @@ class Checker:
 
     def _all(self) -> Iterator[Found]:
         yield from self._tree(self._root, None)
-        anchors = references.anchors(self._root)
         for schema, place in self._order:  # grows: a reference may lead to what is no subschema otherwise
             if isinstance(schema.get("$ref"), str):
-                yield from self._reference(schema, (place, "$ref"), anchors)
+                yield from self._reference(schema, (place, "$ref"))
 
     def _found(self, place: Place, message: str, hint: str | None = None, target: Target = "value") -> Found:
         return Found(pointer=pointer(self._base, place), message=message, hint=hint, target=target)
@@ -130,14 +130,14 @@ class Checker:
             if isinstance(name, str):
                 yield from self._pattern(name, (place, name), "key")
 
-    def _reference(self, schema: dict[Any, Any], place: Place, anchors: dict[str, Any]) -> Iterator[Found]:
+    def _reference(self, schema: dict[Any, Any], place: Place) -> Iterator[Found]:
         reference = schema["$ref"]
         self._budget.spend(1 + len(reference) // 8)
         if not references.is_local(reference, self._root):
             message = f"{quoted(reference)} leads out of the schema: nothing is ever opened or fetched"
             yield self._found(place, message, "copy what it names into $defs, and write #/$defs/…")
             return
-        lead = references.target(reference, self._root, anchors)
+        lead = references.target(reference, self._root, self._anchors)
         if lead is references.NOWHERE:
             yield self._found(place, f"{quoted(reference)} leads nowhere in this schema", _known(self._root))
         elif not isinstance(lead, (dict, bool)) and lead is not UNKNOWN:
@@ -145,6 +145,10 @@ class Checker:
         else:
             self._leads[id(schema)] = lead
             yield from self._tree(lead, references.place(reference))
+
+    @cached_property
+    def _anchors(self) -> dict[str, Any]:
+        return references.anchors(self._root)
 
     def _loops(self) -> Iterator[Found]:
         for place in loops(self._order, self._leads):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from typing import Final
+from functools import cache
+from typing import Final, cast
 
 from nsplugin.platforms import Platform
 from nsplugin.pointers import UNKNOWN
@@ -13,7 +14,7 @@ from nsplugin_cli.source.python_layout import Layout
 from nsplugin_cli.source.python_module import Module
 from nsplugin_cli.source.python_scopes import Scope
 from nsplugin_cli.source.python_uses import loads
-from nsplugin_cli.source.python_values import SCALARS, Entries, External, Function, Keyword, Value
+from nsplugin_cli.source.python_values import SCALARS, Entries, External, Function, Items, Keyword, Value
 
 Path = tuple[str, ...]
 """What a name stands for, from the handler's arguments on: ``("ctx", "jobs")``. The empty path is all of them in one object."""
@@ -32,6 +33,7 @@ class Follower:
         self.evaluator = evaluator
         self.method: Path = tuple(platform.enqueue.method.split("."))
         self.prefix = self.method[:-2]
+        self.needs = platform.context.needs
         self.enqueues: list[Enqueue] = []
         self.uses: list[ContextUse] = []
         self.known = True
@@ -52,6 +54,8 @@ class Follower:
         self._run()
 
     def _enter(self, function: Function, name: str, path: Path) -> None:
+        if not self._matters(path):
+            return
         scope = function.module.scope(function.node)
         mark = (function.node, name, path)
         if mark in self._seen:
@@ -68,6 +72,10 @@ class Follower:
             for node, where in loads(scope, name):
                 self._use(node, where, module, path)
 
+    def _matters(self, path: Path) -> bool:
+        """Whether the object of this path is on the way to ``enqueue``: of no other is anything asked once it is noted."""
+        return path == self.method[: len(path)]
+
     def _lost(self, path: Path) -> None:
         """The object of this path goes where it is not followed."""
         if path == self.prefix[: len(path)]:
@@ -75,14 +83,15 @@ class Follower:
 
     def _use(self, node: ast.expr, scope: Scope, module: Module, path: Path) -> None:
         """Follow one expression outwards: its attributes, the calls of them, the calls it is given to, its other names."""
-        while True:
-            holder = module.parent(node)
-            step = _member(node, holder)
-            if step is None or not isinstance(holder, ast.expr):
-                break
-            node, path = holder, (*path, step)
-            if len(path) == len(self.prefix) + 1 and path[:-1] == self.prefix:
+        parent = module.tree.parents.get
+        holder = parent(node)
+        while (step := _member(node, holder)) is not None:
+            node, path = cast("ast.expr", holder), (*path, step)
+            if step in self.needs and path[:-1] == self.prefix:
                 self._note_use(node, module, path)
+            if not self._matters(path):
+                return
+            holder = parent(node)
         if isinstance(holder, ast.Call) and holder.func is node:
             if path == self.method:
                 self.enqueues.append(Call(self.platform, self.evaluator, module, scope).enqueue(holder))
@@ -141,9 +150,9 @@ class Follower:
 
 def _member(node: ast.expr, holder: ast.AST | None) -> str | None:
     """The name by which an expression takes a part of an object."""
+    if type(holder) is ast.Attribute:
+        return holder.attr if type(holder.ctx) is ast.Load else None
     match holder:
-        case ast.Attribute(attr=name, ctx=ast.Load()):
-            return name
         case ast.Subscript(value=value, slice=ast.Constant(value=str(name)), ctx=ast.Load()) if value is node:
             return name
     return None
@@ -207,7 +216,7 @@ class Call:
         """What is given by keyword: what is no option, by its keyword; options; and whether there may be more."""
         from nsplugin.runtime.enqueueing import option_names
 
-        known = {_snake(name): name for name in option_names(self.platform.enqueue)}
+        known = _by_keyword(option_names(self.platform.enqueue))
         named: dict[str, Argument] = {}
         options: dict[str, Argument] = {}
         further = False
@@ -235,8 +244,11 @@ class Call:
         return list(call.args)
 
     def _argument(self, value: Value, node: ast.AST, written: str = "", name: ast.AST | None = None) -> Argument:
-        simple = isinstance(value.data, SCALARS)
-        raw = value.data if simple else Layout(self.platform, self.evaluator, self.module).place(value, "")
+        raw = value.data
+        if isinstance(raw, (Entries, Items)):
+            raw = Layout(self.platform, self.evaluator, self.module).place(value, "")
+        elif not isinstance(raw, SCALARS):
+            raw = UNKNOWN
         text = self.module.text
         return Argument(raw, text.span_of(node), written, None if name is None else text.name_span(name))
 
@@ -252,6 +264,12 @@ class Call:
                 named = key.node if key.module is self.module else place
                 options[key.data] = self._argument(item, place, key.data, named)
         return value.data.open
+
+
+@cache
+def _by_keyword(names: tuple[str, ...]) -> dict[str, str]:
+    """The names of options by their keywords."""
+    return {_snake(name): name for name in names}
 
 
 def _snake(name: str) -> str:

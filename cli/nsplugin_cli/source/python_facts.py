@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, TypeVar
 
@@ -16,6 +17,7 @@ from nsplugin_cli.source.python_layout import Layout
 from nsplugin_cli.source.python_module import Module
 from nsplugin_cli.source.python_scopes import inner_scopes
 from nsplugin_cli.source.python_timers import timers
+from nsplugin_cli.source.python_uses import origins
 from nsplugin_cli.source.python_values import External, Function
 from nsplugin_cli.source.secret_names import may_name_secret
 
@@ -24,6 +26,8 @@ Placed = TypeVar("Placed", Enqueue, ContextUse, PayloadRead, SecretRaised)
 _JOBS: Final = "/jobs/"
 _PAYLOAD: Final = "payload"
 _SCHEMA: Final = "payloadSchema"
+_INSTALLED: Final = frozenset(("nsplugin", "pydantic"))
+"""As little the repository's own as what Python brings."""
 _INNER_IMPORT: Final = pattern(r"\n[ \t]+(?:from|import)\b")
 
 
@@ -107,14 +111,16 @@ def _leads_elsewhere(evaluator: Evaluator, module: Module) -> bool:
     if not evaluator.modules.may_be_found:
         return False
     scopes = inner_scopes(module.root) if _may_import_inside(module) else (module.root,)
-    imported = ((name, scope) for scope in scopes for name, (node, *_) in scope.stores.items() if type(node) is ast.alias)
+    asked = (scope for scope in scopes if origins(scope, module) - sys.stdlib_module_names - _INSTALLED)
+    imported = ((name, scope) for scope in asked for name, (node, *_) in scope.stores.items() if type(node) is ast.alias)
     found = (evaluator.names.bound(name, module, scope) for name, scope in imported)
     return any(data is not UNKNOWN and not isinstance(data, External) for data in found)
 
 
 def _may_import_inside(module: Module) -> bool:
     """Whether the word stands anywhere but in statements of the top level."""
-    at_top = sum(type(each) in (ast.Import, ast.ImportFrom) for each in ast.iter_child_nodes(module.root.node))
+    body: list[ast.stmt] = module.root.node.body  # type: ignore[attr-defined]  # it is a module's
+    at_top = len([each for each in body if type(each) in (ast.Import, ast.ImportFrom)])
     source = module.text.source
     return source.count("import") > at_top and _INNER_IMPORT.search(source) is not None
 

@@ -13,7 +13,7 @@ from nsplugin_cli.facts import Timer
 from nsplugin_cli.source.python_evaluate import Evaluator
 from nsplugin_cli.source.python_module import Module
 from nsplugin_cli.source.python_scopes import Scope
-from nsplugin_cli.source.python_uses import last_name
+from nsplugin_cli.source.python_uses import last_name, origins
 from nsplugin_cli.source.python_values import External, truth
 
 _LIBRARIES: Final = frozenset(("threading", "asyncio", "sched", "signal", "itertools"))
@@ -44,8 +44,8 @@ _WAYS_OUT: Final = frozenset(("exit", "_exit", "quit", "abort"))
 
 
 def timers(evaluator: Evaluator, module: Module) -> Iterator[Timer]:
-    """What loading the module starts, in the order of the source."""
-    if "while" not in module.text.source and not _may_start_anything(module):
+    """What loading the module starts, in the order of the source. Imports tell whether there may be any."""
+    if "while" not in module.text.source and origins(module.root, module) <= _IDLE:
         return
     found: list[Timer] = []
     for scope in _loaded(module.root):
@@ -55,20 +55,6 @@ def timers(evaluator: Evaluator, module: Module) -> Iterator[Timer]:
                 found.append(Timer(what=what, path=module.path, span=module.text.span(call)))
         found.extend(_endless(evaluator, module, scope))
     yield from sorted(found, key=lambda timer: timer.span)
-
-
-def _may_start_anything(module: Module) -> bool:
-    """Whether the module imports anything that starts timers, as far as its name tells."""
-    aliases = (node for nodes in module.root.stores.values() for node in nodes if type(node) is ast.alias)
-    return any(_origin(alias, module) not in _IDLE for alias in aliases)
-
-
-def _origin(alias: ast.alias, module: Module) -> str:
-    """The outermost module that an import takes a name from; a dot for the repository's own."""
-    statement = module.parent(alias)
-    if not isinstance(statement, ast.ImportFrom):
-        return alias.name.partition(".")[0]
-    return "." if statement.level else (statement.module or "").partition(".")[0]
 
 
 def _loaded(root: Scope) -> Iterator[Scope]:

@@ -134,6 +134,19 @@ def last_name(func: ast.expr) -> str:
     return func.id if isinstance(func, ast.Name) else ""
 
 
+def origins(scope: Scope, module: Module) -> set[str]:
+    """The outermost modules that the code of a scope imports from; a dot for the repository's own."""
+    parents = module.tree.parents
+    statements = {parents[node] for nodes in scope.stores.values() for node in nodes if type(node) is ast.alias}
+    found: set[str] = set()
+    for statement in statements:
+        if isinstance(statement, ast.Import):
+            found.update([alias.name.partition(".")[0] for alias in statement.names])
+        elif isinstance(statement, ast.ImportFrom):
+            found.add("." if statement.level else (statement.module or "").partition(".")[0])
+    return found
+
+
 def loads(scope: Scope, name: str) -> Iterator[tuple[ast.Name, Scope]]:
     """Where a scope's name is read: there, and in the functions and classes inside it that do not bind the name anew."""
     pending = [scope]

@@ -27,7 +27,9 @@ def schema_faults(schema: Any, pointer: str) -> Iterator[Found]:
 
     It must be JSON Schema draft 2020-12, refer only inside itself, come to an end, and its patterns must be usable.
     """
-    return limited(_checked(schema, pointer), pointer)
+    from nsplugin.json_schema.plain import is_plain  # here: most manifests have no payload schema
+
+    return iter(()) if is_plain(schema) else limited(_checked(schema, pointer), pointer)
 
 
 def mismatches(value: Any, schema: Any, pointer: str, *, budget: Budget | None = None) -> Iterator[Found]:
@@ -41,7 +43,7 @@ def mismatches(value: Any, schema: Any, pointer: str, *, budget: Budget | None =
 
 
 def _checked(schema: Any, pointer: str) -> Iterator[Found]:
-    from nsplugin.json_schema.check import Checker  # here: most manifests have no payload schema
+    from nsplugin.json_schema.check import Checker
 
     try:
         yield from Checker(schema, pointer, Budget()).faults()
@@ -61,13 +63,14 @@ def _held(value: Any, schema: Any, pointer: str, budget: Budget) -> Iterator[Fou
         known = end if isinstance(end, Exhausted) else Exhausted("it is nested too deeply", "make it flatter")
         yield Found(pointer=pointer, message=f"the payload cannot be held against its schema: {known.why}", hint=known.hint)
         return
-    root = (split(pointer) or ("payload",))[-1]
-    yield from (_dressed(each, value, pointer, root) for each in found)
+    for each in found:
+        yield _dressed(each, value, pointer)
 
 
-def _dressed(mismatch: Mismatch, value: Any, pointer: str, root: str) -> Found:
+def _dressed(mismatch: Mismatch, value: Any, pointer: str) -> Found:
     from nsplugin.json_schema.words import label
 
+    root = (split(pointer) or ("payload",))[-1]
     place = mismatch.place[0] if mismatch.target == "key" and mismatch.place is not None else mismatch.place
     return Found(
         pointer=spelt(pointer, mismatch.place),

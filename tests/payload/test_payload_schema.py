@@ -147,6 +147,12 @@ def test_a_schema_is_one_exactly_when_the_meta_schema_says_so(schema: Any) -> No
     assert (found == []) == is_schema(schema)
 
 
+@given(broken)
+def test_a_schema_is_judged_at_a_glance_as_it_is_in_full(schema: Any) -> None:
+    schema = json.loads(json.dumps(schema))  # what stands in two places is told once
+    assert list(schema_faults(schema, "")) == list(schema_faults(freeze(schema), ""))
+
+
 @given(broken, values)
 def test_a_malformed_schema_never_raises(schema: Any, value: Any) -> None:
     list(mismatches(value, schema, ""))

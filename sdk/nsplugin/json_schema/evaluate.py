@@ -66,10 +66,12 @@ class Evaluation:
 
     def _identity(self, value: Any, kind: str, schema: Schema, place: Place) -> list[Mismatch]:
         """The mismatch of type or constant."""
-        types = [schema["type"]] if isinstance(schema.get("type"), str) else listed(schema, "type")
-        known = [name for name in types if isinstance(name, str) and name in TYPES]
-        if known and len(known) == len(types) and not any(has_type(value, kind, name) for name in known):
-            return [self._expecting(value, known, TYPE_WORDS.__getitem__, place, "type")]
+        wanted = schema.get("type")
+        if wanted is not None and wanted != kind:
+            types = [wanted] if isinstance(wanted, str) else listed(schema, "type")
+            known = [name for name in types if isinstance(name, str) and name in TYPES]
+            if known and len(known) == len(types) and not any(has_type(value, kind, name) for name in known):
+                return [self._expecting(value, known, TYPE_WORDS.__getitem__, place, "type")]
         for constants in ([schema["const"]] if "const" in schema else None, schema.get("enum")):
             if isinstance(constants, list) and not self._is_one_of(value, constants):
                 return [self._expecting(value, constants, shown, place, "constant")]

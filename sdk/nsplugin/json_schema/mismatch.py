@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from nsplugin.place import Place
 from nsplugin.pointers import UNKNOWN
@@ -49,14 +49,22 @@ def names(schema: Schema, keyword: str) -> list[str]:
 
 def kind_of(value: Any) -> str | None:
     """The JSON type of a value ("number" for every number); ``None`` for what is unknown or not JSON."""
-    if isinstance(value, bool):
-        return "boolean"
+    kind = _KINDS.get(type(value))
+    if kind is not None:
+        return kind
     if isinstance(value, (int, float)):
         return "number" if isinstance(value, int) or value - value == 0 else None
-    return next((kind for python, kind in _KINDS if isinstance(value, python)), None)
+    return next((kind for python, kind in _KINDS.items() if isinstance(value, python)), None)
 
 
-_KINDS: tuple[tuple[type, str], ...] = ((str, "string"), (dict, "object"), (list, "array"), (type(None), "null"))
+_KINDS: Final[dict[type, str]] = {
+    str: "string",
+    int: "number",
+    dict: "object",
+    list: "array",
+    bool: "boolean",
+    type(None): "null",
+}
 
 
 def has_type(value: Any, kind: str, name: str) -> bool:

@@ -27,7 +27,7 @@ def size_fault(size: int, schema: Schema, bounds: tuple[Bound, ...], noun: str) 
     """What is wrong with a number of characters, items or keys."""
     for keyword, holds, words in bounds:
         bound = schema.get(keyword)
-        if is_count(bound) and not holds(size, bound):
+        if bound is not None and is_count(bound) and not holds(size, bound):
             return f"expected {words} {counted(int(bound), noun)}, got {size:,}"
     return None
 
@@ -50,7 +50,7 @@ def number_fault(value: float, schema: Schema) -> str | None:
     """What is wrong with a number."""
     for keyword, holds, words in _BOUNDS:
         bound = schema.get(keyword)
-        if is_number(bound) and not holds(value, bound):
+        if bound is not None and is_number(bound) and not holds(value, bound):
             return f"expected {words} {shown(bound)}, got {shown(value)}"
     step = schema.get("multipleOf")
     if is_number(step) and step > 0 and not _is_multiple(value, step):

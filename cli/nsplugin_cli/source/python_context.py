@@ -26,19 +26,22 @@ _LATER: Final = frozenset(("functools.partial", "asyncio.to_thread"))
 
 
 class Follower:
-    """Follows the arguments of the handlers of one definition, and gathers what is done with them."""
+    """Follows the arguments of the handlers of one definition, and gathers what is done with them.
+
+    Only what is on the way to the method that enqueues is followed (``ctx``, ``ctx.jobs``); ``steps`` says how far it is.
+    """
 
     def __init__(self, platform: Platform, evaluator: Evaluator) -> None:
         self.platform = platform
         self.evaluator = evaluator
         self.method: Path = tuple(platform.enqueue.method.split("."))
-        self.prefix = self.method[:-2]
+        self.context = self.method[:-2]
         self.needs = platform.context.needs
         self.enqueues: list[Enqueue] = []
         self.uses: list[ContextUse] = []
         self.known = True
-        self._seen: set[tuple[ast.AST, str, Path]] = set()
-        self._pending: list[tuple[Scope, Module, str, Path]] = []
+        self._seen: set[tuple[ast.AST, str, int]] = set()
+        self._pending: list[tuple[Scope, Module, str, int]] = []
 
     def handler(self, value: Value, names: tuple[str, ...]) -> None:
         """Follow a handler that is called with arguments of these names."""
@@ -46,88 +49,84 @@ class Follower:
         if not isinstance(function, Function):
             self.known = False
             return
-        self.known &= not function.opaque
         given = parameter_paths(function, names, self.platform.handlers.whole)
-        self.known &= given is not None
+        if function.opaque or given is None:
+            self.known = False
         for name, path in (given or {}).items():
-            self._enter(function, name, path)
+            if path == self.method[: len(path)]:
+                self._enter(function, name, len(path))
         self._run()
 
-    def _enter(self, function: Function, name: str, path: Path) -> None:
-        if not self._matters(path):
-            return
-        scope = function.module.scope(function.node)
-        mark = (function.node, name, path)
+    def _enter(self, function: Function, name: str, steps: int) -> None:
+        mark = (function.node, name, steps)
         if mark in self._seen:
             return
         self._seen.add(mark)
+        scope = function.module.scope(function.node)
         if len(self._seen) > MAX_FOLLOWED or len(scope.stores.get(name, ())) != 1:
-            self._lost(path)
+            self._lost(steps)
         else:
-            self._pending.append((scope, function.module, name, path))
+            self._pending.append((scope, function.module, name, steps))
 
     def _run(self) -> None:
         while self._pending:
-            scope, module, name, path = self._pending.pop()
+            scope, module, name, steps = self._pending.pop()
             for node, where in loads(scope, name):
-                self._use(node, where, module, path)
+                self._use(node, where, module, steps)
 
-    def _matters(self, path: Path) -> bool:
-        """Whether the object of this path is on the way to ``enqueue``: of no other is anything asked once it is noted."""
-        return path == self.method[: len(path)]
-
-    def _lost(self, path: Path) -> None:
-        """The object of this path goes where it is not followed."""
-        if path == self.prefix[: len(path)]:
+    def _lost(self, steps: int) -> None:
+        """The object so many steps on the way goes where it is not followed."""
+        if steps <= len(self.context):
             self.known = False
 
-    def _use(self, node: ast.expr, scope: Scope, module: Module, path: Path) -> None:
+    def _use(self, node: ast.expr, scope: Scope, module: Module, steps: int) -> None:
         """Follow one expression outwards: its attributes, the calls of them, the calls it is given to, its other names."""
-        parent = module.tree.parents.get
-        holder = parent(node)
-        while (step := _member(node, holder)) is not None:
-            node, path = cast("ast.expr", holder), (*path, step)
-            if step in self.needs and path[:-1] == self.prefix:
-                self._note_use(node, module, path)
-            if not self._matters(path):
+        parents, method = module.tree.parents, self.method
+        holder = parents.get(node)
+        while (name := _member(node, holder)) is not None:
+            node = cast("ast.expr", holder)
+            if name in self.needs and steps == len(self.context):
+                self._note_use(node, module, name)
+            if steps == len(method) or name != method[steps]:
                 return
-            holder = parent(node)
+            steps += 1
+            holder = parents.get(node)
         if isinstance(holder, ast.Call) and holder.func is node:
-            if path == self.method:
+            if steps == len(method):
                 self.enqueues.append(Call(self.platform, self.evaluator, module, scope).enqueue(holder))
-        elif not self._passed_on(node, holder, scope, module, path):
-            self._lost(path)
+        elif not self._passed_on(node, holder, scope, module, steps):
+            self._lost(steps)
 
-    def _note_use(self, node: ast.expr, module: Module, path: Path) -> None:
+    def _note_use(self, node: ast.expr, module: Module, name: str) -> None:
         span = module.text.span(node)
-        self.uses.append(ContextUse(attribute=path[-1], written=".".join(path), path=module.path, span=span))
+        self.uses.append(ContextUse(attribute=name, written=".".join((*self.context, name)), path=module.path, span=span))
 
-    def _passed_on(self, node: ast.expr, holder: ast.AST | None, scope: Scope, module: Module, path: Path) -> bool:
+    def _passed_on(self, node: ast.expr, holder: ast.AST | None, scope: Scope, module: Module, steps: int) -> bool:
         """Whether what becomes of a whole object is known: it is looked at, gets another name, or goes to a known function."""
         match holder:
             case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
-                return self._alias(name, scope, module, path)
+                return self._alias(name, scope, module, steps)
             case ast.NamedExpr(target=ast.Name(id=name)):
-                return self._alias(name, scope, module, path) and bool(path[len(self.prefix) :])
+                return self._alias(name, scope, module, steps) and steps > len(self.context)
             case ast.keyword(arg=str()) | ast.Starred():
                 call = module.parent(holder)
-                return isinstance(call, ast.Call) and self._given(call, holder, scope, module, path)
+                return isinstance(call, ast.Call) and self._given(call, holder, scope, module, steps)
             case ast.Call():
-                return self._given(holder, node, scope, module, path)
+                return self._given(holder, node, scope, module, steps)
             case ast.Compare() | ast.BoolOp() | ast.If() | ast.IfExp() | ast.Expr() | ast.UnaryOp() | ast.Assert():
                 return True
         return False
 
-    def _alias(self, name: str, scope: Scope, module: Module, path: Path) -> bool:
+    def _alias(self, name: str, scope: Scope, module: Module, steps: int) -> bool:
         if len(scope.stores.get(name, ())) != 1 or scope.kind != "function":
             return False
-        mark = (scope.node, name, path)
+        mark = (scope.node, name, steps)
         if mark not in self._seen:
             self._seen.add(mark)
-            self._pending.append((scope, module, name, path))
+            self._pending.append((scope, module, name, steps))
         return True
 
-    def _given(self, call: ast.Call, argument: ast.AST, scope: Scope, module: Module, path: Path) -> bool:
+    def _given(self, call: ast.Call, argument: ast.AST, scope: Scope, module: Module, steps: int) -> bool:
         """Follow an argument into the function that is called with it."""
         arguments: list[ast.expr] = call.args
         data = self.evaluator.value(call.func, module, scope).data
@@ -144,7 +143,7 @@ class Follower:
         name = _parameter(data, argument, arguments)
         if name is None:
             return False
-        self._enter(data, name, path)
+        self._enter(data, name, steps)
         return True
 
 

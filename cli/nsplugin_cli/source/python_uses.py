@@ -152,7 +152,8 @@ def loads(scope: Scope, name: str) -> Iterator[tuple[ast.Name, Scope]]:
     pending = [scope]
     while pending:
         inner = pending.pop()
-        yield from ((node, inner) for node in inner.loads.get(name, ()))
+        for node in inner.loads.get(name, ()):
+            yield node, inner
         for child in inner.children:
             if child.kind == "class" or name not in child.stores or name in child.outer:
                 pending.append(child)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nsplugin_cli.source.secret_names import looks_secret
+from nsplugin_cli.source.secret_names import looks_secret, may_name_secret
 from python_sources import codes, problems, repository, text_at
 
 
@@ -214,6 +214,7 @@ def test_helpers_that_a_handler_calls_are_looked_at() -> None:
 )
 def test_names_that_say_they_hold_secrets(name: str, secret: bool) -> None:
     assert looks_secret(name) is secret
+    assert may_name_secret(f"raise Failed({name})") or not secret
 
 
 HELPERS = """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from functools import cache
-from typing import Final, cast
+from typing import Final
 
 from nsplugin.platforms import Platform
 from nsplugin.pointers import UNKNOWN
@@ -84,7 +84,7 @@ class Follower:
         parents, method = module.tree.parents, self.method
         holder = parents.get(node)
         while (name := _member(node, holder)) is not None:
-            node = cast("ast.expr", holder)
+            node = holder  # type: ignore[assignment]  # what takes a part is an expression
             if name in self.needs and steps == len(self.context):
                 self._note_use(node, module, name)
             if steps == len(method) or name != method[steps]:

@@ -136,12 +136,12 @@ def last_name(func: ast.expr) -> str:
 
 def origins(scope: Scope, module: Module) -> set[str]:
     """The outermost modules that the code of a scope imports from; a dot for the repository's own."""
-    parents = module.tree.parents
-    statements = {parents[node] for nodes in scope.stores.values() for node in nodes if type(node) is ast.alias}
+    parents, alias = module.tree.parents, ast.alias
+    statements = {parents[node] for nodes in scope.stores.values() for node in nodes if type(node) is alias}
     found: set[str] = set()
     for statement in statements:
         if isinstance(statement, ast.Import):
-            found.update([alias.name.partition(".")[0] for alias in statement.names])
+            found.update([each.name.partition(".")[0] for each in statement.names])
         elif isinstance(statement, ast.ImportFrom):
             found.add("." if statement.level else (statement.module or "").partition(".")[0])
     return found

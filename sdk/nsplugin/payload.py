@@ -53,16 +53,16 @@ def _is_plain(value: Any) -> bool:
     parts, containers = [value], 0
     for part in parts:
         kind = type(part)
-        if kind is dict or kind is list:
+        if kind is str:
+            if not part.isascii():
+                return False
+        elif kind is dict or kind is list:
             containers += 1
             if containers > DEPTH or len(parts) + len(part) > _FEW:
                 return False
             if kind is dict and not (_TEXT.issuperset(map(type, part)) and "".join(part).isascii()):
                 return False
             parts += part.values() if kind is dict else part
-        elif kind is str:
-            if not part.isascii():
-                return False
         elif kind not in _SOUND and not (kind is int and -SAFE_INTEGER <= part <= SAFE_INTEGER):
             return False
     return True

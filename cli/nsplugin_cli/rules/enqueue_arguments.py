@@ -41,9 +41,8 @@ def _options(subject: SourceSubject, call: Enqueue) -> Iterator[Problem]:
     for name, option in call.options.items():
         if name not in known:
             yield _unknown(call, option, {each: each for each in known})
-    keywords = {_snake(name): name for name in known}
     for stray in call.strays:
-        yield _unknown(call, stray, keywords, _others(subject, call))
+        yield _unknown(call, stray, {_snake(name): name for name in known}, _others(subject, call))
 
 
 def _others(subject: SourceSubject, call: Enqueue) -> list[str]:

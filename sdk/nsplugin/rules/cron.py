@@ -43,8 +43,8 @@ def _unknown_job(subject: Subject) -> Iterator[Found]:
     names = subject.job_names
     if names is None:
         return
-    declared = _declared(list(islice(names, _DECLARED + 1)))
     strangers = [view for view in subject.schedules if isinstance(view.job, str) and view.job not in names]
+    declared = _declared(list(islice(names, _DECLARED + 1))) if strangers else ""
     for number, schedule in enumerate(strangers):
         near, misdeclared = subject.meant(schedule.job) if number < _MOST else (None, False)
         if misdeclared:

@@ -16,10 +16,8 @@ from nsplugin.wording import clipped, listed, quoted
 def _handlers(subject: Subject) -> Iterator[Found]:
     parameters = subject.platform.handlers
     for pointer, handler in subject.handlers.items():
-        route = split(pointer)[0] == "routes"
-        allowed = parameters.route if route else parameters.job
-        whole = handler.only_parameter is not None and handler.only_parameter == parameters.whole
-        fault = _fault(handler, allowed, whole, parameters.whole)
+        allowed = parameters.route if pointer.startswith("/routes/") else parameters.job
+        fault = _fault(handler, allowed, parameters.whole)
         if fault is not None:
             message, hint = fault
             yield Found(pointer=pointer + "/handler", message=f"the handler of {_owner(subject, pointer)} {message}", hint=hint)
@@ -33,21 +31,31 @@ def _owner(subject: Subject, pointer: str) -> str:
     return f"job {quoted(name)}" if isinstance(name, str) else "this job"
 
 
-def _fault(handler: Handler, allowed: tuple[str, ...], whole: bool, alone: str) -> tuple[str, str | None] | None:
-    offered = f"it is called with those of {', '.join(allowed)} that it names"
+def _fault(handler: Handler, allowed: tuple[str, ...], alone: str) -> tuple[str, str | None] | None:
     if handler.missing:
-        return "is missing", f"give a function; {offered}"
+        return "is missing", f"give a function; {_offered(allowed)}"
     if not handler.callable:
-        return f"must be a function, not {handler.described}", _CALLED if handler.described in _RESULTS else offered
+        return f"must be a function, not {handler.described}", _CALLED if handler.described in _RESULTS else _offered(allowed)
     if handler.refused is not None:
-        hint = "do all of the work when it is called: take out yield" if handler.refused == YIELDS else offered
+        hint = "do all of the work when it is called: take out yield" if handler.refused == YIELDS else _offered(allowed)
         return f"cannot be {handler.described}: {handler.refused}", hint
-    if whole:
+    if handler.only_parameter == alone:
         return None
-    if any(item.required and item.name == alone for item in handler.parameters or ()):
+    wrong = [
+        item
+        for item in handler.parameters or ()
+        if item.required and (item.positional_only or item.name == alone or item.name not in allowed)
+    ]
+    if not wrong:
+        return None
+    if any(item.name == alone for item in wrong):
         hint = f"`{alone}` holds all of {', '.join(allowed)}: name it alone, or leave it out and name those"
         return f"has parameters beside `{alone}`, which must stand alone", hint
-    return _parameters(handler, allowed, offered)
+    return _parameters(handler, wrong, allowed)
+
+
+def _offered(allowed: tuple[str, ...]) -> str:
+    return f"it is called with those of {', '.join(allowed)} that it names"
 
 
 _CALLED: Final = "give the function itself, without calling it: leave out the parentheses"
@@ -55,25 +63,24 @@ _RESULTS: Final = ("None", "an instance of coroutine", "an instance of generator
 """What calling a function gives, most likely: the author wrote ``Job(expire())``."""
 
 
-def _parameters(handler: Handler, allowed: tuple[str, ...], offered: str) -> tuple[str, str | None] | None:
-    required = [parameter for parameter in handler.parameters or () if parameter.required]
-    unnamed = [parameter for parameter in required if parameter.positional_only]
+def _parameters(handler: Handler, wrong: list[Parameter], allowed: tuple[str, ...]) -> tuple[str, str | None]:
+    unnamed = [parameter for parameter in wrong if parameter.positional_only]
     if unnamed:
         names = _names(unnamed)
         if handler.described.startswith("built-in"):
-            return f"takes {names} by position only, but is called by name", f"write a function that calls it; {offered}"
+            return (
+                f"takes {names} by position only, but is called by name",
+                f"write a function that calls it; {_offered(allowed)}",
+            )
         return f"takes {names} by position only, but is called by name", f'remove the "/" from {handler.described}'
-    strange = [parameter for parameter in required if parameter.name not in allowed]
-    if not strange:
-        return None
-    near = closest(strange[0].name, allowed) if len(strange) == 1 else None
-    if strange[0].name == "self":
+    near = closest(wrong[0].name, allowed) if len(wrong) == 1 else None
+    if wrong[0].name == "self":
         return (
-            f"requires {_names(strange)}, which it is not called with",
+            f"requires {_names(wrong)}, which it is not called with",
             "give the method of an instance: K().method, not K.method",
         )
-    hint = f"did you mean `{near}`?" if near else f"{offered}; give the others a default"
-    return f"requires {_names(strange)}, which it is not called with", hint
+    hint = f"did you mean `{near}`?" if near else f"{_offered(allowed)}; give the others a default"
+    return f"requires {_names(wrong)}, which it is not called with", hint
 
 
 def _names(parameters: list[Parameter]) -> str:

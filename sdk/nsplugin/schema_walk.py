@@ -28,7 +28,7 @@ Fault = tuple[str, Found]
 class Node:
     """A schema, ready to walk. ``label`` names the value in messages, ``noun`` the thing that it is, ``place`` its kind.
 
-    ``exact`` holds the types of which a value needs no further look.
+    ``exact`` holds the types of which a value needs no further look; ``is_text``: any text that UTF-8 can hold needs none.
     """
 
     schema: Mapping[str, Any]
@@ -43,6 +43,7 @@ class Node:
     items: Node | None
     is_object: bool = False
     is_array: bool = False
+    is_text: bool = False
 
 
 class Walk:
@@ -62,7 +63,7 @@ class Walk:
         """Judge a value that stands at ``path``."""
         if value is UNKNOWN or not node.kinds:
             return
-        if node.is_object and isinstance(value, Mapping):
+        if node.is_object and (type(value) is dict or isinstance(value, Mapping)):
             self._object(node, value, path)
         elif node.is_array and isinstance(value, (list, tuple)):
             self._array(node, value, path)
@@ -79,7 +80,7 @@ class Walk:
             kind = type(item)
             if child is None or type(key) is not str:
                 strangers.append(key)
-            elif kind in child.exact:
+            elif kind in child.exact or (kind is str and child.is_text and item.isascii()):
                 continue
             elif kind is dict and child.is_object:
                 self._object(child, item, (path, key))
@@ -267,6 +268,7 @@ class _Compiler:
             items=self._inner(schema["items"], f"an item of {label}") if "items" in schema else None,
             is_object="object" in kinds,
             is_array="array" in kinds,
+            is_text="string" in kinds and "const" not in schema,
         )
 
     def _inner(self, schema: Any, label: str) -> Node:

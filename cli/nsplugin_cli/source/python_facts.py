@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, TypeVar
 
@@ -14,7 +13,7 @@ from nsplugin_cli.facts import ContextUse, Enqueue, Facts, PayloadRead, SecretRa
 from nsplugin_cli.source.python_context import Follower, parameter_paths
 from nsplugin_cli.source.python_evaluate import Evaluator
 from nsplugin_cli.source.python_layout import Layout
-from nsplugin_cli.source.python_module import Module
+from nsplugin_cli.source.python_module import NEVER_OURS, Module
 from nsplugin_cli.source.python_scopes import inner_scopes
 from nsplugin_cli.source.python_timers import timers
 from nsplugin_cli.source.python_uses import origins
@@ -26,8 +25,6 @@ Placed = TypeVar("Placed", Enqueue, ContextUse, PayloadRead, SecretRaised)
 _JOBS: Final = "/jobs/"
 _PAYLOAD: Final = "payload"
 _SCHEMA: Final = "payloadSchema"
-_INSTALLED: Final = frozenset(("nsplugin", "pydantic"))
-"""As little the repository's own as what Python brings."""
 _INNER_IMPORT: Final = pattern(r"\n[ \t]+(?:from|import)\b")
 
 
@@ -111,7 +108,7 @@ def _leads_elsewhere(evaluator: Evaluator, module: Module) -> bool:
     if not evaluator.modules.may_be_found:
         return False
     scopes = inner_scopes(module.root) if _may_import_inside(module) else (module.root,)
-    asked = (scope for scope in scopes if origins(scope, module) - sys.stdlib_module_names - _INSTALLED)
+    asked = (scope for scope in scopes if origins(scope, module) - NEVER_OURS)
     imported = ((name, scope) for scope in asked for name, (node, *_) in scope.stores.items() if type(node) is ast.alias)
     found = (evaluator.names.bound(name, module, scope) for name, scope in imported)
     return any(data is not UNKNOWN and not isinstance(data, External) for data in found)

@@ -19,7 +19,8 @@ MAX_MODULES: Final = 200
 _REBINDING: Final = pattern(r"\b(?:globals|exec)\s*\(|\bvars\s*\(\s*\)|\bmodules\s*\[\s*__name__")
 _REBINDERS: Final = ("globals", "exec", "vars", "modules")
 """A quick look for words comes before the slower one for what they stand in."""
-_NEVER_OURS: Final = sys.stdlib_module_names | {"nsplugin", "pydantic"}
+NEVER_OURS: Final = sys.stdlib_module_names | {"nsplugin", "pydantic"}
+"""Modules that are looked for in no repository."""
 
 
 class Module:
@@ -154,7 +155,7 @@ class Modules:
 
     def find(self, importer: str, dotted: str) -> Module | None:
         """The repository's module that this import names, ``None`` for any other."""
-        if self._resolve is None or dotted.partition(".")[0] in _NEVER_OURS:
+        if self._resolve is None or dotted.partition(".")[0] in NEVER_OURS:
             return None
         key = (importer, dotted)
         if key not in self._found:

@@ -50,6 +50,8 @@ class Text:
         end_line, end_offset = node.end_lineno, node.end_col_offset
         if end_line is None or end_offset is None:
             return Span(*self.start(node), *self.start(node))
+        if self.lines[node.lineno - 1].isascii() and self.lines[end_line - 1].isascii():
+            return Span(node.lineno, node.col_offset + 1, end_line, end_offset + 1)
         return Span(*self.start(node), end_line, self.column(end_line, end_offset))
 
     def name_span(self, node: ast.AST) -> Span:

@@ -18,7 +18,6 @@ from nsplugin_cli.rules import family
 from nsplugin_cli.rules.subject import SourceSubject
 from nsplugin_cli.source.definition import Resolve, SourceDefinition, SourceFile
 from nsplugin_cli.source.discover import TYPESCRIPT
-from nsplugin_cli.source.typescript_lists import may_list_jobs
 
 MANIFEST_VERSION: Final = 1
 SUFFIXES: Final = (".py", *TYPESCRIPT)
@@ -112,7 +111,7 @@ def read_source(data: bytes, path: str, resolve: Resolve | None, wanted: tuple[s
         from nsplugin_cli.source.python import read_python
 
         return read_python(data, path, resolve, wanted)
-    if not mentions_definer(data) and not may_list_jobs(data):
+    if not mentions_definer(data) and not _may_list_jobs(data):
         return _other_source(data, path)
     from nsplugin_cli.source.typescript import read_typescript
 
@@ -129,6 +128,12 @@ def _other_source(data: bytes, path: str) -> SourceFile:
     except Unreadable as unreadable:
         return SourceFile(path=path, unreadable=unreadable.fault)
     return SourceFile(path=path)
+
+
+def _may_list_jobs(data: bytes) -> bool:
+    from nsplugin_cli.source.typescript_lists import may_list_jobs  # here: its expressions take time to compile
+
+    return may_list_jobs(data)
 
 
 def mentions_definer(data: bytes) -> bool:

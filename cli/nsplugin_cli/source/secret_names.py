@@ -12,7 +12,6 @@ _PAIRS: Final = frozenset(
     {("api", "key"), ("access", "key"), ("private", "key"), ("secret", "key"), ("signing", "key"), ("encryption", "key")}
     | {("access", "token"), ("auth", "token"), ("refresh", "token"), ("bearer", "token"), ("api", "token")}
 )
-_SCANNED: Final = tuple(sorted(_ALONE - {"apikey"}))  # that one is a pair too
 _FIRSTS: Final = tuple(sorted({first for first, _ in _PAIRS}))
 _SECONDS: Final = tuple(sorted({second for _, second in _PAIRS}))
 
@@ -26,16 +25,13 @@ def looks_secret(name: str) -> bool:
 def may_name_secret(text: str) -> bool:
     """Whether any name in a text might be one that says it holds a secret: a quick look before the exact one."""
     lowered = text.lower()
-    for word in _SCANNED:
-        if word in lowered:
-            return True
-    return any(_has_pair(lowered, second) for second in _SECONDS)
+    return any(word in lowered for word in _ALONE) or any(_has_pair(lowered, second) for second in _SECONDS)
 
 
 def _has_pair(lowered: str, second: str) -> bool:
     start = lowered.find(second)
     while start >= 0:
-        if lowered[start - 12 if start > 12 else 0 : start].rstrip("_-").endswith(_FIRSTS):
+        if lowered[max(0, start - 12) : start].rstrip("_-").endswith(_FIRSTS):
             return True
         start = lowered.find(second, start + 1)
     return False
